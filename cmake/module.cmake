@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# A module's build file is one line: every .cc is the library, every *_test.cc its test.
+
+# Modules that static programs link: built a second time without sanitizers, as cordon_X_plain.
+set(CORDON_STATIC_MODULES base record frame os launcher guest)
+
+# cordon_module(NAME MODULE... [LIBRARIES LIBRARY...] [TEST_LIBRARIES LIBRARY...])
+function(cordon_module name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  add_library(cordon_${name} STATIC ${sources})
+  target_precompile_headers(cordon_${name} REUSE_FROM cordon_pch)
+  list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND cordon_ OUTPUT_VARIABLE uses)
+  target_link_libraries(cordon_${name} PUBLIC cordon_checked ${uses} ${arg_LIBRARIES})
+
+  if(name IN_LIST CORDON_STATIC_MODULES)
+    add_library(cordon_${name}_plain STATIC ${sources})
+    list(TRANSFORM uses APPEND _plain)
+    target_link_libraries(cordon_${name}_plain PUBLIC cordon_plain ${uses} ${arg_LIBRARIES})
+  endif()
+
+  if(tests AND NOT CORDON_FUZZ)
+    add_executable(${name}_test ${tests})
+    target_precompile_headers(${name}_test REUSE_FROM cordon_pch)
+    target_link_libraries(${name}_test PRIVATE cordon_${name} ${arg_TEST_LIBRARIES} GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE CORDON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test PROPERTIES LABELS unit)
+  endif()
+endfunction()
+
+# cordon_static_program(NAME SOURCES... USES MODULE...): linked static, without sanitizers, in every preset.
+function(cordon_static_program name)
+  cmake_parse_arguments(arg "" "" "USES" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  list(TRANSFORM arg_USES PREPEND cordon_)
+  list(TRANSFORM arg_USES APPEND _plain)
+  target_link_libraries(${name} PRIVATE ${arg_USES})
+  target_link_options(${name} PRIVATE -static)
+endfunction()
+add_custom_target(cordon_generated)
