@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions over hosts, methods and paths, and over the credentials that go to them.
+#include <algorithm>
+
+#include "policy/checked.h"
+
+namespace cordon::policy {
+namespace {
+
+// Spellings that servers and proxies read in different ways are refused, never normalised: what was
+// judged must be what is forwarded.
+bool is_plain_url_path(std::string_view path) noexcept {
+  if (!path.starts_with('/') || path.size() > 8192) return false;
+  const bool odd = std::ranges::any_of(path, [](char c) {
+    return c <= ' ' || c >= 0x7F ||
+           std::string_view{";\\#?\"<>^`{|}"}.find(c) != std::string_view::npos;
+  });
+  if (odd || path.find("//") != std::string_view::npos || path.ends_with("/.") ||
+      path.ends_with("/.."))
+    return false;
+  if (path.find("/./") != std::string_view::npos || path.find("/../") != std::string_view::npos)
+    return false;
+  for (auto at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
+    const std::string_view code = path.substr(at + 1, 2);
+    if (code.size() != 2 ||
+        code.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+      return false;
+    // Escaped letters, digits, dots and slashes have a plain spelling; control characters have no
+    // business here.
+    const auto digit = [](char c) {
+      return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    };
+    const unsigned byte = digit(code[0]) * 16 + digit(code[1]);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') || byte == '-' || byte == '.' || byte == '_' ||
+                       byte == '~' || byte == '/' || byte == '\\' || byte == '%';
+    if (plain || byte < 0x20 || byte == 0x7F) return false;
+  }
+  return true;
+}
+
+bool lists(const std::vector<std::string>& methods, std::string_view method) {
+  return methods.empty() || std::ranges::find(methods, method) != methods.end();
+}
+
+bool covers(const std::vector<std::string>& patterns, const PatternSet& set,
+            std::string_view path) {
+  if (path == "/") return std::ranges::find(patterns, "/") != patterns.end();
+  std::string_view relative = path.substr(1);
+  if (relative.ends_with('/')) relative.remove_suffix(1);
+  return set.match(relative).outcome == PatternSet::Outcome::yes;  // overflow: not covered
+}
+
+}  // namespace
+
+NetworkMode CheckedDocument::network_mode() const {
+  const Network& network = document_.network;
+  if (network.mode) return network.mode->value;
+  const bool names_something =
+      !network.egress_allowlist.items.empty() || !network.host_ports.items.empty();
+  return names_something ? NetworkMode::restricted : NetworkMode::none;
+}
+
+bool CheckedDocument::has_rule_on(const std::vector<std::uint32_t>& rules,
+                                  std::uint16_t port) const {
+  return std::ranges::any_of(rules, [&](std::uint32_t i) {
+    return document_.network.egress_allowlist.items[i].port == port;
+  });
+}
+
+// The rules for the most specific pattern that matches host and port: the name itself, then the
+// longest "*.".
+const std::vector<std::uint32_t>* CheckedDocument::rules_for(std::string_view host,
+                                                             std::uint16_t port) const {
+  if (const auto exact = allowed_.exact.find(host);
+      exact != allowed_.exact.end() && has_rule_on(exact->second, port)) {
+    return &exact->second;
+  }
+  for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
+    const auto wild = allowed_.below.find(host.substr(dot + 1));
+    if (wild != allowed_.below.end() && has_rule_on(wild->second, port)) return &wild->second;
+  }
+  return nullptr;
+}
+
+Decision CheckedDocument::decide_listed(const NetQuery& query,
+                                        const std::vector<std::uint32_t>& rules) const {
+  // All rules of one pattern allow; the furthest that any of them went is the explanation.
+  Decision nearest{.reason = Reason::method_not_listed};
+  for (const std::uint32_t i : rules) {
+    const EgressRule& rule = document_.network.egress_allowlist.items[i];
+    if (rule.port != query.port) continue;
+    if (nearest.place.mark.line == 0) nearest.place = rule.place;
+    const bool judged = !rule.methods.empty() || !rule.paths.empty();
+    if (query.method.empty() || !judged) {
+      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
+    }
+    if (!lists(rule.methods, query.method)) continue;
+    if (query.websocket && !rule.websocket) {
+      nearest = {.reason = Reason::websocket_not_listed, .place = rule.place};
+    } else if (rule.paths.empty()) {
+      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
+    } else if (!is_plain_url_path(query.path)) {
+      nearest = {.reason = Reason::unusual_path, .place = rule.place};
+    } else if (covers(rule.paths, url_paths_[i], query.path)) {
+      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
+    } else {
+      nearest = {.reason = Reason::url_path_not_listed, .place = rule.place};
+    }
+  }
+  return nearest;
+}
+
+Decision CheckedDocument::decide_host_port(std::uint16_t port) const {
+  const auto& ports = document_.network.host_ports;
+  const auto listed = std::ranges::find(ports.items, port, &Port::value);
+  if (listed != ports.items.end())
+    return {.effect = Effect::allow, .reason = Reason::host_port, .place = listed->place};
+  return {.reason = Reason::host_port_not_listed, .place = ports.place.value_or(Place{})};
+}
+
+Decision CheckedDocument::decide(const NetQuery& query) const {
+  const auto address = ipv4_from(query.host);
+  if (!address && !is_canonical_name(query.host)) return {.reason = Reason::bad_host};
+  const Network& network = document_.network;
+  const bool to_host = query.host == kHostName;
+  const bool speaks = network.mode || network.egress_allowlist.place;
+  // The ports of the host are no matter of a workspace file; it can only turn the network off.
+  if (narrows_only() && (!speaks || (to_host && network_mode() != NetworkMode::none))) {
+    return {.effect = Effect::allow, .reason = Reason::no_opinion};
+  }
+  const Place mode_place = network.mode ? network.mode->place : Place{};
+  if (network_mode() == NetworkMode::none)
+    return {.reason = Reason::network_off, .place = mode_place};
+  if (to_host) return decide_host_port(query.port);
+  if (address && kind_of(*address) == AddressKind::forbidden)
+    return {.reason = Reason::private_address};
+
+  const auto denied = [&](const std::vector<std::uint32_t>& rules) -> Decision {
+    return {.reason = Reason::host_denied,
+            .place = network.egress_denylist.items[rules.front()].place};
+  };
+  if (const auto exact = denied_.exact.find(query.host); exact != denied_.exact.end())
+    return denied(exact->second);
+  for (auto dot = query.host.find('.'); dot != std::string_view::npos;
+       dot = query.host.find('.', dot + 1)) {
+    const auto wild = denied_.below.find(query.host.substr(dot + 1));
+    if (wild != denied_.below.end()) return denied(wild->second);
+  }
+  if (const auto* const rules = rules_for(query.host, query.port))
+    return decide_listed(query, *rules);
+  if (network_mode() == NetworkMode::public_) {
+    if (address && kind_of(*address) != AddressKind::public_)
+      return {.reason = Reason::private_address};
+    if (query.port != 443 && query.port != 80)
+      return {.reason = Reason::port_not_listed, .place = mode_place};
+    return {.effect = Effect::allow, .reason = Reason::public_host, .place = mode_place};
+  }
+  if (network.ask && network.ask->value && !address) {
+    return {.effect = Effect::ask, .reason = Reason::host_asks, .place = network.ask->place};
+  }
+  return {.reason = Reason::host_not_listed,
+          .place = network.egress_allowlist.place.value_or(mode_place)};
+}
+
+Decision CheckedDocument::decide(const CredentialQuery& query) const {
+  const auto& grants = document_.credentials.grants;
+  if (narrows_only() && !document_.credentials.mode)
+    return {.effect = Effect::allow, .reason = Reason::no_opinion};
+  const auto grant = std::ranges::find(grants.items, query.grant, &Grant::name);
+  if (grant == grants.items.end()) {
+    const Place off = document_.credentials.mode ? document_.credentials.mode->place : Place{};
+    return {.reason = Reason::no_grant, .place = grants.place.value_or(off)};
+  }
+  if (grant->host.name != query.host) return {.reason = Reason::grant_host, .place = grant->place};
+  if (!lists(grant->methods, query.method))
+    return {.reason = Reason::grant_method, .place = grant->place};
+  const auto index = static_cast<std::size_t>(grant - grants.items.begin());
+  const bool path_allowed =
+      is_plain_url_path(query.path) &&
+      (grant->paths.empty() || covers(grant->paths, grant_paths_[index], query.path));
+  if (!path_allowed) return {.reason = Reason::grant_path, .place = grant->place};
+  return {.effect = Effect::allow, .reason = Reason::granted, .place = grant->place};
+}
+
+}  // namespace cordon::policy

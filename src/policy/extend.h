@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `extends`: a document starts from presets and adds to them.
+#pragma once
+
+#include "policy/document.h"
+#include "policy/problem.h"
+
+namespace cordon::policy {
+
+// `document` over all the presets that it extends, and those that they extend. Lists are joined
+// (presets first); a value that the document states replaces a preset's. Places keep telling which
+// file a rule came from. Unknown presets go to `problems`.
+PolicyDocument extend(const PolicyDocument& document, Problems& problems);
+
+}  // namespace cordon::policy

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/keys.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cordon::policy {
+namespace {
+
+constexpr std::int64_t kKi = 1024;
+constexpr std::int64_t kMi = kKi * 1024;
+constexpr std::int64_t kGi = kMi * 1024;
+constexpr std::int64_t kTi = kGi * 1024;
+constexpr std::string_view kMethods = "GET HEAD POST PUT PATCH DELETE OPTIONS";
+constexpr std::string_view kNow = CORDON_VERSION;
+
+// `enforced` stays empty until a version really does it: launch refuses a stated key that nothing
+// enforces.
+constexpr Key kKeys[] = {
+    {"$schema", Kind::text, "where an editor finds the JSON Schema; ignored", {}, 0, 0, {}, kNow},
+    {"version", Kind::integer, "version of this vocabulary", {}, 1, 1, {}, kNow},
+    {"extends", Kind::texts, "presets whose rules this document starts from", {}, 0, 0, {}, kNow},
+    {"isolation", Kind::choice, "the wall: process, gvisor or microvm", "process gvisor microvm"},
+    {"require", Kind::texts, "refuse to start where one of these cannot be held"},
+
+    {"filesystem", Kind::table, "what is visible and what is writable"},
+    {"filesystem.root", Kind::text, "the system tree: image:NAME, dir:PATH or host"},
+    {"filesystem.workspace", Kind::text, "where the workspace appears inside"},
+    {"filesystem.mode", Kind::choice, "whether the workspace may be written",
+     "read_only read_write"},
+    {"filesystem.host_mounts",
+     Kind::tables,
+     "files of the host that appear inside",
+     {},
+     0,
+     0,
+     "[]"},
+    {"filesystem.host_mounts[].source", Kind::text, "path on the host; ~ is the caller's home"},
+    {"filesystem.host_mounts[].target", Kind::text, "absolute path inside"},
+    {"filesystem.host_mounts[].mode", Kind::choice, "whether it may be written",
+     "read_only read_write"},
+    {"filesystem.host_mounts[].why", Kind::text, "the reason, for the record"},
+    {"filesystem.hide", Kind::texts, "names that must not be seen", {}, 0, 0, "[]"},
+    {"filesystem.protect", Kind::texts, "names that may be read and never written", {}, 0, 0, "[]"},
+    {"filesystem.review",
+     Kind::boolean,
+     "writes land in an overlay until they are applied",
+     {},
+     0,
+     0,
+     "false"},
+
+    {"environment", Kind::table, "variables that the program sees"},
+    {"environment.pass", Kind::texts, "names taken from the caller; a trailing * is a prefix"},
+    {"environment.set", Kind::texts_by_name, "variables with fixed values"},
+
+    {"process", Kind::table, "identity inside"},
+    {"process.user", Kind::choice, "an ordinary user, or id 0 inside without capabilities",
+     "user root"},
+    {"process.capabilities", Kind::choices, "capabilities over the sandbox's own user namespace",
+     "chown dac_override fowner fsetid setuid setgid kill net_bind_service", 0, 0, "[]"},
+
+    {"network", Kind::table, "what can be reached"},
+    {"network.mode", Kind::choice, "nothing, the allow-list, or any public address",
+     "none restricted public"},
+    {"network.egress_allowlist", Kind::text_or_tables, "hosts that may be reached", {}, 0, 0, "[]"},
+    {"network.egress_allowlist[].host", Kind::text, "a name, *.name, or a registry such as @npm"},
+    {"network.egress_allowlist[].port", Kind::integer, "the port; 443 by default", {}, 1, 65535},
+    {"network.egress_allowlist[].protocol", Kind::choice,
+     "how the port speaks; needed but for 443 and 80", "tls http tcp"},
+    {"network.egress_allowlist[].methods", Kind::choices, "HTTP methods; all where absent",
+     kMethods},
+    {"network.egress_allowlist[].paths", Kind::texts, "paths, with * and **; all where absent"},
+    {"network.egress_allowlist[].websocket", Kind::boolean,
+     "whether a judged connection may become a WebSocket"},
+    {"network.egress_allowlist[].addresses", Kind::choice, "which addresses the name may have",
+     "public private"},
+    {"network.egress_allowlist[].why", Kind::text, "the reason, for the record"},
+    {"network.egress_denylist",
+     Kind::texts,
+     "hosts refused under mode public; wins over every other rule",
+     {},
+     0,
+     0,
+     "[]"},
+    {"network.ask",
+     Kind::boolean,
+     "hold a connection to an unknown host and ask",
+     {},
+     0,
+     0,
+     "false"},
+    {"network.ingress", Kind::text_or_ports, "ports that the API may tunnel to", "deny_all", 0, 0,
+     "deny_all"},
+    {"network.host_ports",
+     Kind::ports,
+     "ports of the host's loopback, as host.cordon.internal",
+     {},
+     0,
+     0,
+     "[]"},
+    {"network.requests_per_minute", Kind::integer, "requests a minute", {}, 1, 1'000'000},
+    {"network.connections", Kind::integer, "connections at once", {}, 1, 100'000},
+    {"network.bandwidth", Kind::size, "bytes a second, each way", {}, kKi, 100 * kGi},
+
+    {"resources", Kind::table, "limits"},
+    {"resources.cpu_limit", Kind::cpus, "processors"},
+    {"resources.memory_limit", Kind::size, "memory", {}, kMi, 64 * kTi},
+    {"resources.pids_limit", Kind::integer, "processes and threads", {}, 1, 4'194'304},
+    {"resources.disk_limit",
+     Kind::size,
+     "bytes written to the sandbox's own disk",
+     {},
+     64 * kKi,
+     1024 * kTi},
+    {"resources.inodes_limit",
+     Kind::integer,
+     "files on the sandbox's own disk",
+     {},
+     16,
+     4'000'000'000},
+    {"resources.open_files", Kind::integer, "open files of a process", {}, 16, 1'048'576},
+    {"resources.io_limit", Kind::size, "bytes a second to and from disk", {}, kKi, 100 * kGi},
+    {"resources.timeout_seconds", Kind::integer, "wall time", {}, 1, 31'536'000},
+    {"resources.cpu_seconds", Kind::integer, "processor time", {}, 1, 31'536'000},
+    {"resources.output_limit", Kind::size, "bytes of standard output and error", {}, kKi, 64 * kTi},
+    {"resources.egress_limit", Kind::size, "bytes sent to the network", {}, kKi, 64 * kTi},
+
+    {"credentials", Kind::table, "secrets that are used for the sandbox and never seen by it"},
+    {"credentials.mode", Kind::choice, "how grants are used", "none just_in_time"},
+    {"credentials.secret_scanning",
+     Kind::boolean,
+     "look for secrets in what leaves",
+     {},
+     0,
+     0,
+     "false"},
+    {"credentials.grants",
+     Kind::tables,
+     "secrets, each bound to a host and a header",
+     {},
+     0,
+     0,
+     "[]"},
+    {"credentials.grants[].name", Kind::text, "name of the grant"},
+    {"credentials.grants[].env", Kind::text, "variable that holds the placeholder inside"},
+    {"credentials.grants[].from", Kind::text, "env:NAME, file:PATH, cmd:COMMAND or secret:NAME"},
+    {"credentials.grants[].host", Kind::text, "the one host it is sent to"},
+    {"credentials.grants[].header", Kind::text, "the header, with {secret} in it"},
+    {"credentials.grants[].methods", Kind::choices, "HTTP methods; all where absent", kMethods},
+    {"credentials.grants[].paths", Kind::texts, "paths, with * and **; all where absent"},
+    {"credentials.grants[].ttl_seconds", Kind::integer, "how long it lives", {}, 1, 86'400},
+
+    {"syscalls", Kind::table, "the system-call filter"},
+    {"syscalls.profile", Kind::choice, "strict, or compat for old and unusual programs",
+     "strict compat"},
+
+    {"monitor", Kind::table, "what is recorded"},
+    {"monitor.record", Kind::choices, "classes of events", "exec writes connects", 0, 0, "[]"},
+
+    {"output", Kind::table, "what is looked at before it leaves"},
+    {"output.scan", Kind::choices, "what to look for", "secrets executables auto_exec", 0, 0, "[]"},
+    {"output.on_finding", Kind::choice, "what to do with a finding", "quarantine block report"},
+
+    {"response", Kind::tables, "rights taken away at run time", {}, 0, 0, "[]"},
+    {"response[].when", Kind::choice, "what is counted",
+     "denials new_hosts bytes_out processes protected_writes"},
+    {"response[].more_than", Kind::integer, "how many are tolerated", {}, 0, 1'000'000'000'000},
+    {"response[].within_seconds", Kind::integer, "in which time", {}, 1, 86'400},
+    {"response[].then", Kind::choice, "what happens", "revoke_network freeze kill"},
+
+    {"tools", Kind::tables_by_name, "MCP servers by name"},
+    {"tools.*.allow", Kind::texts, "tools that may be called; * stands for any characters"},
+    {"tools.*.deny", Kind::texts, "tools that may not be called"},
+    {"tools.*.rules", Kind::tables, "rules with conditions"},
+    {"tools.*.rules[].tool", Kind::text, "the tool, or a pattern"},
+    {"tools.*.rules[].effect", Kind::choice, "what happens when it holds", "allow ask deny"},
+    {"tools.*.rules[].arguments", Kind::any,
+     "JSON Schema that the arguments must satisfy for the rule to hold"},
+    {"tools.*.rules[].calls_per_minute", Kind::integer, "calls a minute", {}, 1, 1'000'000},
+    {"tools.*.rules[].why", Kind::text, "the reason, for the record"},
+};
+
+}  // namespace
+
+std::span<const Key> all_keys() noexcept { return kKeys; }
+
+const Key* find_key(std::string_view path) noexcept {
+  const auto* const found = std::ranges::find(kKeys, path, &Key::path);
+  return found == std::end(kKeys) ? nullptr : found;
+}
+
+bool is_child_of(const Key& key, std::string_view parent) noexcept {
+  if (!key.path.starts_with(parent)) return false;
+  std::string_view rest = key.path.substr(parent.size());
+  if (!parent.empty()) {
+    if (!rest.starts_with('.')) return false;
+    rest.remove_prefix(1);
+  }
+  return !rest.empty() && rest.find('.') == std::string_view::npos;
+}
+
+std::string_view name_of(const Key& key) noexcept {
+  const auto dot = key.path.rfind('.');
+  return dot == std::string_view::npos ? key.path : key.path.substr(dot + 1);
+}
+
+bool is_enforced(const Key& key) noexcept { return !key.enforced.empty(); }
+
+}  // namespace cordon::policy

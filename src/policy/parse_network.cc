@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections that name hosts: network and credentials.
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "policy/glob.h"
+#include "policy/parse_sections.h"
+#include "policy/spelling.h"
+#include "policy/text.h"
+
+namespace cordon::policy {
+namespace {
+
+constexpr std::string_view kRegistries[] = {"@npm", "@pip", "@apt", "@cargo"};
+
+struct HostAndPort {
+  std::string host;
+  std::optional<std::uint16_t> port;
+};
+
+// "api.example.com:443"; a bad port is a problem at `mark`.
+HostAndPort split_port(const std::string& text, Mark mark, Problems& problems) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || text.find(':', colon + 1) != std::string::npos ||
+      text.contains('/')) {
+    return {text, std::nullopt};
+  }
+  const std::string_view digits = std::string_view{text}.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) {
+    problems.add(mark, fmt::format("{}: {} is no port; allowed are 1 to 65535", quoted(text),
+                                   quoted(digits)));
+  }
+  return {text.substr(0, colon), port};
+}
+
+// Puts `host` into the rule: a registry's symbol or a pattern.
+void set_host(EgressRule& rule, const std::string& host, Mark mark, Problems& problems) {
+  if (host.starts_with('@')) {
+    rule.registry = host;
+    if (std::ranges::find(kRegistries, host) == std::end(kRegistries)) {
+      problems.add(mark,
+                   fmt::format("{} is no registry; allowed: {}{}", quoted(host),
+                               fmt::join(kRegistries, ", "), did_you_mean(host, kRegistries)));
+    }
+    return;
+  }
+  auto pattern = parse_host_pattern(host);
+  if (!pattern) {
+    problems.add(mark, pattern.error().text());
+    return;
+  }
+  rule.host = *std::move(pattern);
+}
+
+// What the port speaks: known for 443 and 80, to be said for any other.
+void set_protocol(EgressRule& rule, Maybe<Protocol> said, Mark mark, Problems& problems) {
+  if (said) {
+    rule.protocol = said->value;
+  } else if (rule.port == 443 || rule.port == 80) {
+    rule.protocol = rule.port == 443 ? Protocol::tls : Protocol::http;
+  } else {
+    problems.add(
+        mark,
+        fmt::format("port {} needs a protocol: {{ host = \"{}\", port = {}, protocol = \"tls\" }} "
+                    "(tls, http or tcp)",
+                    rule.port, to_string(rule.host), rule.port));
+  }
+}
+
+EgressRule rule_of_text(const Value& item, Problems& problems) {
+  EgressRule rule;
+  rule.place = {0, item.mark};
+  const auto [host, port] = split_port(*item.text(), item.mark, problems);
+  if (port) rule.port = *port;
+  set_host(rule, host, item.mark, problems);
+  if (port && !rule.registry.empty()) {
+    problems.add(item.mark, fmt::format("{}: a registry has the port of its own configuration",
+                                        quoted(*item.text())));
+  }
+  if (rule.registry.empty() && !rule.host.name.empty() && rule.port != 0) {
+    set_protocol(rule, std::nullopt, item.mark, problems);
+  }
+  return rule;
+}
+
+void check_judged(const Section& section, const EgressRule& rule) {
+  const bool judged =
+      !rule.methods.empty() || !rule.paths.empty() || section.find("websocket") != nullptr;
+  if (judged && rule.protocol == Protocol::tcp) {
+    section.problems().add(rule.place.mark,
+                           "methods, paths and websocket are HTTP's: they cannot be held on a port "
+                           "with protocol = \"tcp\"");
+  }
+}
+
+EgressRule rule_of_table(const Section& section) {
+  EgressRule rule;
+  rule.place = section.place();
+  Problems& problems = section.problems();
+  const auto text = section.text("host");
+  if (!text) {
+    problems.add(rule.place.mark, "an item of `egress_allowlist` needs `host`");
+    return rule;
+  }
+  const Mark mark = text->place.mark;
+  const auto [host, inline_port] = split_port(text->value, mark, problems);
+  const auto port = section.integer("port");
+  if (inline_port && port)
+    problems.add(mark, fmt::format("{}: the port is said twice", quoted(text->value)));
+  if (inline_port) rule.port = *inline_port;
+  if (port) rule.port = static_cast<std::uint16_t>(port->value);
+  set_host(rule, host, mark, problems);
+  if (!rule.registry.empty() &&
+      (port || section.find("protocol") != nullptr || section.find("addresses") != nullptr)) {
+    problems.add(
+        mark,
+        fmt::format("{}: a registry has the port, protocol and addresses of its own configuration",
+                    quoted(rule.registry)));
+  }
+  if (rule.registry.empty() && !rule.host.name.empty()) {
+    set_protocol(rule,
+                 choice_of(section, "protocol", {Protocol::tls, Protocol::http, Protocol::tcp}),
+                 mark, problems);
+  }
+  rule.methods = section.plain_texts("methods");
+  rule.paths = parse_url_paths(section);
+  if (const auto websocket = section.boolean("websocket")) rule.websocket = websocket->value;
+  if (const auto addresses = section.text("addresses");
+      addresses && addresses->value == "private") {
+    rule.addresses = Addresses::private_;
+  }
+  if (auto why = section.text("why")) rule.why = std::move(why->value);
+  check_judged(section, rule);
+  return rule;
+}
+
+void check_address(const EgressRule& rule, Problems& problems) {
+  if (!rule.host.address || kind_of(*rule.host.address) != AddressKind::private_) return;
+  if (rule.addresses == Addresses::private_) return;
+  problems.add(rule.place.mark,
+               fmt::format("{} is a private address; say addresses = \"private\"", rule.host.name));
+}
+
+void check_mode(const Section& section, const Network& network) {
+  const auto say = [&](std::string_view key, std::string message) {
+    section.problem(key, std::move(message));
+  };
+  const NetworkMode mode = network.mode ? network.mode->value : NetworkMode::restricted;
+  if (mode == NetworkMode::none) {
+    if (!network.egress_allowlist.items.empty()) {
+      say("egress_allowlist",
+          "`egress_allowlist` has rules, but mode = \"none\" reaches nothing; say \"restricted\"");
+    }
+    if (!network.host_ports.items.empty()) {
+      say("host_ports",
+          "`host_ports` has ports, but mode = \"none\" reaches nothing; say \"restricted\"");
+    }
+    if (network.ask && network.ask->value)
+      say("ask", "`ask` has no meaning with mode = \"none\"; say \"restricted\"");
+  }
+  if (!network.egress_denylist.items.empty() && mode != NetworkMode::public_) {
+    say("egress_denylist",
+        "`egress_denylist` has a meaning only with mode = \"public\": under any other mode all "
+        "that "
+        "is not allowed is refused");
+  }
+}
+
+Grant parse_grant(const Section& section) {
+  constexpr std::string_view kItem = "a [[credentials.grants]]";
+  Problems& problems = section.problems();
+  Grant grant;
+  grant.place = section.place();
+  grant.name = section.required("name", kItem);
+  if (auto env = section.text("env")) grant.env = std::move(env->value);
+  const std::string from = section.required("from", kItem);
+  bool known = from.empty();
+  for (const SecretSource source :
+       {SecretSource::env, SecretSource::file, SecretSource::cmd, SecretSource::secret}) {
+    const std::string prefix = std::string{to_string(source)} + ':';
+    if (!from.starts_with(prefix) || from.size() == prefix.size()) continue;
+    grant.source = source;
+    grant.from = from.substr(prefix.size());
+    known = true;
+  }
+  if (!known) {
+    section.problem(
+        "from",
+        fmt::format(
+            "`from`: {} is not known; write \"env:NAME\", \"file:PATH\", \"cmd:COMMAND\" or "
+            "\"secret:NAME\"",
+            quoted(from)));
+  }
+  if (const std::string host = section.required("host", kItem); !host.empty()) {
+    auto pattern = parse_host_pattern(host);
+    if (!pattern) {
+      section.problem("host", fmt::format("`host`: {}", pattern.error().text()));
+    } else if (pattern->wildcard || pattern->address) {
+      section.problem(
+          "host", fmt::format("`host`: a secret goes to one named host, not to {}", quoted(host)));
+    } else {
+      grant.host = *std::move(pattern);
+    }
+  }
+  grant.header = section.required("header", kItem);
+  const auto colon = grant.header.find(": ");
+  if (!grant.header.empty() &&
+      (colon == std::string::npos || colon == 0 || !grant.header.contains("{secret}"))) {
+    section.problem("header",
+                    fmt::format("`header`: {} must be \"Name: value\" with {{secret}} in the value",
+                                quoted(grant.header)));
+  }
+  grant.methods = section.plain_texts("methods");
+  grant.paths = parse_url_paths(section);
+  if (const auto ttl = section.integer("ttl_seconds")) grant.ttl_seconds = ttl->value;
+  if (grant.name.empty() || grant.name.size() > 64)
+    problems.add(grant.place.mark, "`name`: 1 to 64 characters");
+  return grant;
+}
+
+}  // namespace
+
+std::vector<std::string> parse_url_paths(const Section& section) {
+  std::vector<std::string> paths;
+  for (auto& path : section.texts("paths").items) {
+    const auto say = [&](std::string_view why) {
+      section.problems().add(path.place.mark,
+                             fmt::format("`paths`: {}: {}", quoted(path.value), why));
+    };
+    if (!path.value.starts_with('/')) {
+      say("a path begins with `/`");
+    } else if (path.value.find_first_of("%;\\#") != std::string::npos || path.value.contains(' ')) {
+      say("`%`, `;`, `\\`, `#` and blanks are refused in requests: a path with them would never "
+          "match");
+    } else if (path.value == "/**" || path.value == "/*") {
+      say("is too wide: leave `paths` out to allow all paths");
+    } else if (path.value != "/") {
+      if (const Status status = check_path_pattern(path.value); !status) say(status.error().text());
+    }
+    paths.push_back(std::move(path.value));
+  }
+  if (paths.empty() && section.find("paths") != nullptr) {
+    section.problem("paths", "`paths`: an empty list allows nothing; leave it out to allow all");
+  }
+  return paths;
+}
+
+Network parse_network(const Section& section) {
+  Network network;
+  Problems& problems = section.problems();
+  network.mode = choice_of(section, "mode",
+                           {NetworkMode::none, NetworkMode::restricted, NetworkMode::public_});
+  if (const Value* const list = section.find("egress_allowlist")) {
+    network.egress_allowlist.place = Place{0, list->mark};
+    for (const Value& item : *list->list()) {
+      network.egress_allowlist.items.push_back(
+          item.text() != nullptr ? rule_of_text(item, problems) : rule_of_table({&item, problems}));
+      check_address(network.egress_allowlist.items.back(), problems);
+    }
+  }
+  const auto denied = section.texts("egress_denylist");
+  network.egress_denylist.place = denied.place;
+  for (const auto& text : denied.items) {
+    auto pattern = parse_host_pattern(text.value);
+    if (pattern) {
+      network.egress_denylist.items.push_back({*std::move(pattern), text.place});
+    } else {
+      problems.add(text.place.mark, pattern.error().text());
+    }
+  }
+  network.ask = section.boolean("ask");
+  network.ingress = section.ports("ingress");
+  network.host_ports = section.ports("host_ports");
+  network.requests_per_minute = section.integer("requests_per_minute");
+  network.connections = section.integer("connections");
+  network.bandwidth = section.size("bandwidth");
+  check_mode(section, network);
+  return network;
+}
+
+Credentials parse_credentials(const Section& section) {
+  Credentials credentials;
+  if (const auto mode = section.text("mode")) {
+    credentials.mode = Stated{
+        mode->value == "none" ? CredentialMode::none : CredentialMode::just_in_time, mode->place};
+  }
+  credentials.secret_scanning = section.boolean("secret_scanning");
+  if (const Value* const grants = section.find("grants"))
+    credentials.grants.place = Place{0, grants->mark};
+  for (const Section& item : section.tables("grants")) {
+    Grant grant = parse_grant(item);
+    const auto twin = std::ranges::find(credentials.grants.items, grant.name, &Grant::name);
+    if (twin != credentials.grants.items.end()) {
+      item.problem("name", fmt::format("`name`: {} names a grant already, on line {}",
+                                       quoted(grant.name), twin->place.mark.line));
+    }
+    credentials.grants.items.push_back(std::move(grant));
+  }
+  if (credentials.mode && credentials.mode->value == CredentialMode::none &&
+      !credentials.grants.items.empty()) {
+    section.problem("mode",
+                    "`mode` = \"none\" uses no secret, but there are grants; say \"just_in_time\"");
+  }
+  return credentials;
+}
+
+}  // namespace cordon::policy
