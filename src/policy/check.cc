@@ -15,27 +15,24 @@ namespace cordon::policy {
 namespace {
 
 // "@npm" becomes one rule for each host that the caller says it stands for. A symbol that stands
-// for nothing keeps its rule without a host: it matches nothing, and explain() says so.
-void look_up(PolicyDocument& document, const Registries& registries, Problems& problems) {
+// for nothing, or for addresses that no rule can reach, keeps its rule without a host: it matches
+// nothing, and describe() says so.
+void look_up(PolicyDocument& document, const Registries& registries) {
   std::vector<EgressRule> rules;
-  for (EgressRule& rule : document.network.egress_allowlist.items) {
-    const auto known = registries.find(rule.registry);
-    if (rule.registry.empty() || known == registries.end() || known->second.empty()) {
-      rules.push_back(std::move(rule));
-      continue;
-    }
-    for (const RegistryHost& host : known->second) {
-      EgressRule concrete = rule;
-      auto pattern = parse_host_pattern(host.host);
-      if (!pattern) {
-        problems.add(rule.place.mark, fmt::format("{}: {}", rule.registry, pattern.error().text()));
-        continue;
+  for (const EgressRule& rule : document.network.egress_allowlist.items) {
+    const auto known = rule.registry.empty() ? registries.end() : registries.find(rule.registry);
+    const std::size_t before = rules.size();
+    if (known != registries.end()) {
+      for (const RegistryHost& host : known->second) {
+        auto pattern = parse_host_pattern(host.host);
+        if (!pattern || pattern->wildcard) continue;
+        EgressRule& concrete = rules.emplace_back(rule);
+        concrete.host = *std::move(pattern);
+        concrete.port = host.port;
+        concrete.protocol = host.port == 80 ? Protocol::http : Protocol::tls;
       }
-      concrete.host = *std::move(pattern);
-      concrete.port = host.port;
-      concrete.protocol = host.port == 80 ? Protocol::http : Protocol::tls;
-      rules.push_back(std::move(concrete));
     }
+    if (rules.size() == before) rules.push_back(rule);
   }
   document.network.egress_allowlist.items = std::move(rules);
 }
@@ -74,7 +71,7 @@ Result<CheckedDocument> check_document(PolicyDocument document, Origin origin,
   document.sources.front().origin = origin;
   PolicyDocument whole = extend(document, found);
   check_origin(whole, origin, found);
-  look_up(whole, registries, found);
+  look_up(whole, registries);
   check_whole(whole, found);
   if (!found.empty()) return found.to_error();
   if (origin != Origin::workspace && !whole.resources.pids) {

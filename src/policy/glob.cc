@@ -67,6 +67,15 @@ bool is_literal(std::string_view pattern) noexcept {
   return pattern.find_first_of("*?\\") == std::string_view::npos;
 }
 
+std::string literal_pattern(std::string_view name) {
+  std::string pattern;
+  for (const char c : name) {
+    if (std::string_view{"*?\\[]{}"}.find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 std::size_t literal_characters(std::string_view pattern) noexcept {
   return static_cast<std::size_t>(
       std::ranges::count_if(pattern, [](char c) { return c != '*' && c != '?' && c != '\\'; }));

@@ -21,6 +21,9 @@ bool glob_matches(std::string_view pattern, std::string_view name) noexcept;
 // True when no character of `pattern` has a meaning of its own.
 bool is_literal(std::string_view pattern) noexcept;
 
+// The pattern that matches `name` and nothing else.
+std::string literal_pattern(std::string_view name);
+
 // Characters of `pattern` that stand for themselves: the more, the more specific.
 std::size_t literal_characters(std::string_view pattern) noexcept;
 

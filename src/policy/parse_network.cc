@@ -162,12 +162,6 @@ void check_mode(const Section& section, const Network& network) {
     if (network.ask && network.ask->value)
       say("ask", "`ask` has no meaning with mode = \"none\"; say \"restricted\"");
   }
-  if (!network.egress_denylist.items.empty() && mode != NetworkMode::public_) {
-    say("egress_denylist",
-        "`egress_denylist` has a meaning only with mode = \"public\": under any other mode all "
-        "that "
-        "is not allowed is refused");
-  }
 }
 
 Grant parse_grant(const Section& section) {
