@@ -6,6 +6,9 @@ option(CORDON_FUZZ "Build libFuzzer targets instead of corpus replayers" OFF)
 option(CORDON_BENCH "Build benchmarks" OFF)
 option(CORDON_COVERAGE "Source-based coverage" OFF)
 
+# Assertions stay on in a release: a broken invariant ends the process, and reclaim cleans up.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
+
 # What every target of ours is compiled with.
 add_library(cordon_flags INTERFACE)
 target_include_directories(cordon_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)

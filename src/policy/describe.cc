@@ -116,10 +116,8 @@ class Describe {
                        mount.source, because(mount.why)),
            mount.place);
     }
-    for (const auto& pattern : files.hide.items)
-      line("files", "hides " + pattern.value, pattern.place);
-    for (const auto& pattern : files.protect.items)
-      line("files", "protects " + pattern.value, pattern.place);
+    listed("files", "hides", files.hide.items);
+    listed("files", "protects", files.protect.items);
   }
 
   void environment() {
@@ -302,19 +300,20 @@ std::string to_text(const Description& description) {
     text += fmt::format("  extends {}", fmt::join(description.presets, ", "));
   text += '\n';
   std::size_t width = 0;
-  for (const DescribedLine& line : description.lines) width = std::max(width, line.text.size());
-  width = std::min<std::size_t>(width, 72);
+  for (const DescribedLine& line : description.lines) width = std::max(width, line.at.size());
+  for (const UnenforcedKey& key : description.unenforced) width = std::max(width, key.at.size());
   std::string_view topic;
   for (const DescribedLine& line : description.lines) {
     if (line.topic != topic) text += fmt::format("\n{}\n", line.topic);
     topic = line.topic;
-    text += fmt::format("  {:<{}}  {}\n", line.text, width, line.at);
+    text += fmt::format("  {:<{}}  {}\n", line.at, width, line.text);
   }
   if (!description.unenforced.empty()) {
     text +=
         fmt::format("\nnot enforced by this version ({}): launch refuses them\n", CORDON_VERSION);
-    for (const UnenforcedKey& key : description.unenforced)
-      text += fmt::format("  {:<{}}  {}\n", key.key, width, key.at);
+    for (const UnenforcedKey& key : description.unenforced) {
+      text += fmt::format("  {:<{}}  {}\n", key.at, width, key.key);
+    }
   }
   return text;
 }

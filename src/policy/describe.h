@@ -34,7 +34,7 @@ struct Description {
 
 Description describe(const CheckedDocument& checked);
 
-// For people: topics, lines with their place at the right, then what is not enforced.
+// For people: topics, lines with their place in front, then what is not enforced.
 std::string to_text(const Description& description);
 
 }  // namespace cordon::policy
