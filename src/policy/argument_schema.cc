@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <stdexcept>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <fmt/format.h>
-// valijson is not written for our warnings.
+// valijson is not written for our warnings. Without this word a malformed schema makes it abort;
+// with it, it includes <stdexcept> inside its own namespace, so that the header must come first.
+#define VALIJSON_USE_EXCEPTIONS 1
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Weverything"
 #include <valijson/adapters/boost_json_adapter.hpp>
@@ -25,68 +28,105 @@
 namespace cordon::policy {
 namespace {
 
-enum class Holds : std::uint8_t { schema, schemas, schemas_by_name, plain };
+enum class Holds : std::uint8_t {
+  schema,
+  schemas,
+  schemas_by_name,
+  types,
+  count,
+  number,
+  boolean,
+  names,
+  values,
+  any
+};
 struct Keyword {
   std::string_view name;
   Holds holds;
 };
 constexpr Keyword kKeywords[] = {
-    {"type", Holds::plain},
-    {"const", Holds::plain},
-    {"enum", Holds::plain},
+    {"type", Holds::types},
+    {"const", Holds::any},
+    {"enum", Holds::values},
     {"properties", Holds::schemas_by_name},
-    {"required", Holds::plain},
+    {"required", Holds::names},
     {"additionalProperties", Holds::schema},
-    {"minProperties", Holds::plain},
-    {"maxProperties", Holds::plain},
+    {"minProperties", Holds::count},
+    {"maxProperties", Holds::count},
     {"items", Holds::schema},
-    {"minItems", Holds::plain},
-    {"maxItems", Holds::plain},
-    {"uniqueItems", Holds::plain},
-    {"minLength", Holds::plain},
-    {"maxLength", Holds::plain},
-    {"minimum", Holds::plain},
-    {"maximum", Holds::plain},
-    {"exclusiveMinimum", Holds::plain},
-    {"exclusiveMaximum", Holds::plain},
+    {"minItems", Holds::count},
+    {"maxItems", Holds::count},
+    {"uniqueItems", Holds::boolean},
+    {"minLength", Holds::count},
+    {"maxLength", Holds::count},
+    {"minimum", Holds::number},
+    {"maximum", Holds::number},
+    {"exclusiveMinimum", Holds::number},
+    {"exclusiveMaximum", Holds::number},
     {"allOf", Holds::schemas},
     {"anyOf", Holds::schemas},
     {"oneOf", Holds::schemas},
     {"not", Holds::schema},
-    {"title", Holds::plain},
-    {"description", Holds::plain},
+    {"title", Holds::any},
+    {"description", Holds::any},
 };
 constexpr std::string_view kTypes[] = {"object",  "array",   "string", "number",
                                        "integer", "boolean", "null"};
 
-void check_types(const Value& value, Problems& problems) {
-  if (value.list() != nullptr) {
-    for (const Value& item : *value.list()) check_types(item, problems);
-  } else if (value.text() == nullptr ||
-             std::ranges::find(kTypes, *value.text()) == std::end(kTypes)) {
-    problems.add(value.mark, fmt::format("`type`: allowed are {}", fmt::join(kTypes, ", ")));
+bool is_type(const Value& value) {
+  return value.text() != nullptr && std::ranges::find(kTypes, *value.text()) != std::end(kTypes);
+}
+
+bool is_filled_list(const Value& value, bool (*fits)(const Value&)) {
+  return value.list() != nullptr && !value.list()->empty() &&
+         std::ranges::all_of(*value.list(), fits);
+}
+
+// What a keyword that holds no schema is missing; empty: nothing. The validator would read "5" as a
+// number and leave out what it cannot read.
+std::string_view lack_of(const Value& value, Holds holds) {
+  switch (holds) {
+    case Holds::types:
+      return is_type(value) || is_filled_list(value, is_type)
+                 ? ""
+                 : "object, array, string, number, integer, boolean, null, or a list of these";
+    case Holds::count:
+      return value.integer() != nullptr && *value.integer() >= 0 ? "" : "a whole number from 0";
+    case Holds::number:
+      return value.integer() != nullptr ||
+                     (value.number() != nullptr && std::isfinite(*value.number()))
+                 ? ""
+                 : "a number";
+    case Holds::boolean:
+      return value.boolean() != nullptr ? "" : "true or false";
+    case Holds::names:
+      return value.list() != nullptr &&
+                     std::ranges::all_of(*value.list(),
+                                         [](const Value& v) { return v.text() != nullptr; })
+                 ? ""
+                 : "a list of names";
+    case Holds::values:
+      return is_filled_list(value, [](const Value&) { return true; }) ? "" : "a list of values";
+    case Holds::schemas:
+      return value.list() != nullptr && !value.list()->empty() ? "" : "a list of schemas";
+    case Holds::schemas_by_name:
+      return value.table() != nullptr ? "" : "a table of schemas by name";
+    default:
+      return "";
   }
 }
 
 void check_part(const Value& value, const Keyword& keyword, Problems& problems) {
-  const auto list_of = [&](const auto* items, auto&& schema_of) {
-    if (items == nullptr) {
-      problems.add(value.mark, fmt::format("`{}`: malformed", keyword.name));
-      return;
-    }
-    for (const auto& item : *items) check_argument_schema(schema_of(item), problems);
-  };
-  switch (keyword.holds) {
-    case Holds::plain:
-      if (keyword.name == "type") check_types(value, problems);
-      return;
-    case Holds::schema:
-      if (value.boolean() == nullptr) check_argument_schema(value, problems);
-      return;
-    case Holds::schemas:
-      return list_of(value.list(), [](const Value& item) -> const Value& { return item; });
-    case Holds::schemas_by_name:
-      return list_of(value.table(), [](const Entry& entry) -> const Value& { return entry.value; });
+  if (const std::string_view lack = lack_of(value, keyword.holds); !lack.empty()) {
+    problems.add(value.mark, fmt::format("`{}`: expected {}", keyword.name, lack));
+    return;
+  }
+  if (keyword.holds == Holds::schema && value.boolean() == nullptr) {
+    check_argument_schema(value, problems);
+  } else if (keyword.holds == Holds::schemas) {
+    for (const Value& item : *value.list()) check_argument_schema(item, problems);
+  } else if (keyword.holds == Holds::schemas_by_name) {
+    for (const Entry& entry : *value.table()) check_argument_schema(entry.value, problems);
   }
 }
 
@@ -138,11 +178,12 @@ void check_argument_schema(const Value& schema, Problems& problems) {
     }
     std::vector<std::string_view> known;
     for (const Keyword& one : kKeywords) known.push_back(one.name);
-    problems.add(
-        entry.mark,
-        fmt::format(
-            "JSON Schema keyword {} is not held by Cordon; write the condition without it{}",
-            quoted(entry.key), did_you_mean(entry.key, known)));
+    std::string instead = did_you_mean(entry.key, known);
+    if (instead.empty()) {
+      instead = fmt::format("; write the condition with {}", fmt::join(known, ", "));
+    }
+    problems.add(entry.mark, fmt::format("JSON Schema keyword {} is not held by Cordon{}",
+                                         quoted(entry.key), instead));
   }
 }
 
@@ -169,12 +210,12 @@ Result<ArgumentSchema> ArgumentSchema::compile(const std::string& text) {
   }
 }
 
-bool ArgumentSchema::accepts(std::string_view arguments) const {
+std::optional<bool> ArgumentSchema::accepts(std::string_view arguments) const {
   // read_json refuses duplicate keys and deep nesting; Boost.JSON would let the last of two keys
   // win.
   Problems problems{"arguments"};
-  const Result<Value> tree = read_json(arguments, problems);
-  if (!tree || tree->table() == nullptr) return false;
+  const Result<Value> tree = read_json(arguments, problems, Controls::kept);
+  if (!tree || tree->table() == nullptr) return std::nullopt;
   const boost::json::value document = boost::json::parse(to_json(*tree));
   valijson::Validator validator;
   return validator.validate(compiled_->schema, valijson::adapters::BoostJsonAdapter{document},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,10 @@ class ArgumentSchema {
   // `text` is a schema that check_argument_schema let pass, as JSON.
   static Result<ArgumentSchema> compile(const std::string& text);
 
-  // `arguments` is one JSON object; anything else, a duplicate key or nesting past 32 levels
-  // satisfies no schema.
-  bool accepts(std::string_view arguments) const;
+  // Whether `arguments`, one JSON object, satisfies the schema. Nothing where it cannot be judged
+  // (another value, a duplicate key, nesting past kDeepestValue): the caller must refuse, because a
+  // rule that denies by its condition would otherwise be talked away.
+  std::optional<bool> accepts(std::string_view arguments) const;
 
  private:
   struct Compiled;

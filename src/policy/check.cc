@@ -37,6 +37,24 @@ void look_up(PolicyDocument& document, const Registries& registries) {
   document.network.egress_allowlist.items = std::move(rules);
 }
 
+// A variable that `pass` takes from the caller although a grant keeps its secret outside.
+void check_passed(const PolicyDocument& document, Problems& problems) {
+  for (const auto& pattern : document.environment.pass.items) {
+    const auto takes = [&](const std::string& name) {
+      return !name.empty() && glob_matches(pattern.value, name);
+    };
+    for (const Grant& grant : document.credentials.grants.items) {
+      const bool source = grant.source == SecretSource::env && takes(grant.from);
+      if (!source && !takes(grant.env)) continue;
+      problems.add(
+          pattern.place.source == 0 ? pattern.place.mark : Mark{},
+          fmt::format("`pass`: {} would hand over {} itself, which grant {} keeps outside; "
+                      "remove it",
+                      quoted(pattern.value), source ? grant.from : grant.env, quoted(grant.name)));
+    }
+  }
+}
+
 // Rules over the whole, presets included.
 void check_whole(const PolicyDocument& document, Problems& problems) {
   const auto& capabilities = document.process.capabilities.items;
@@ -49,7 +67,7 @@ void check_whole(const PolicyDocument& document, Problems& problems) {
   for (const Grant& grant : document.credentials.grants.items) {
     const bool reachable =
         std::ranges::any_of(document.network.egress_allowlist.items, [&](const EgressRule& rule) {
-          return rule.port == 443 &&
+          return rule.port == 443 && rule.protocol == Protocol::tls &&
                  (rule.host == grant.host ||
                   (rule.host.wildcard && grant.host.name.ends_with("." + rule.host.name)));
         });
@@ -73,6 +91,7 @@ Result<CheckedDocument> check_document(PolicyDocument document, Origin origin,
   check_origin(whole, origin, found);
   look_up(whole, registries);
   check_whole(whole, found);
+  check_passed(whole, found);
   if (!found.empty()) return found.to_error();
   if (origin != Origin::workspace && !whole.resources.pids) {
     whole.resources.pids = Stated<std::uint64_t>{kDefaultPids, {}};

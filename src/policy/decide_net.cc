@@ -7,13 +7,38 @@
 namespace cordon::policy {
 namespace {
 
+// The byte that "%4a" at the front of `text` stands for.
+std::optional<unsigned> escaped_byte(std::string_view text) noexcept {
+  if (text.size() < 3 || text[0] != '%' ||
+      text.substr(1, 2).find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
+    return std::nullopt;
+  const auto digit = [](char c) {
+    return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+  };
+  return digit(text[1]) * 16 + digit(text[2]);
+}
+
+// An escape at the front of `text` that has no other spelling. Escaped letters, digits, dots and
+// slashes have a plain one; control characters have no business here; and the beginnings of a
+// spelling that UTF-8 forbids for being too long are read by some all the same: "%c0%ae" is their
+// dot.
+bool is_plain_escape(std::string_view text) noexcept {
+  const auto byte = escaped_byte(text);
+  if (!byte || *byte < 0x20 || *byte == 0x7F || *byte == 0xC0 || *byte == 0xC1) return false;
+  const unsigned next = escaped_byte(text.substr(3)).value_or(0);
+  if ((*byte == 0xE0 && next < 0xA0) || (*byte == 0xF0 && next < 0x90)) return false;
+  const auto c = static_cast<char>(*byte);
+  return !((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view{"-._~/\\%"}.find(c) != std::string_view::npos);
+}
+
 // Spellings that servers and proxies read in different ways are refused, never normalised: what was
 // judged must be what is forwarded.
 bool is_plain_url_path(std::string_view path) noexcept {
   if (!path.starts_with('/') || path.size() > 8192) return false;
   const bool odd = std::ranges::any_of(path, [](char c) {
     return c <= ' ' || c >= 0x7F ||
-           std::string_view{";\\#?\"<>^`{|}"}.find(c) != std::string_view::npos;
+           std::string_view{";\\#?\"<>[]^`{|}"}.find(c) != std::string_view::npos;
   });
   if (odd || path.find("//") != std::string_view::npos || path.ends_with("/.") ||
       path.ends_with("/.."))
@@ -21,20 +46,7 @@ bool is_plain_url_path(std::string_view path) noexcept {
   if (path.find("/./") != std::string_view::npos || path.find("/../") != std::string_view::npos)
     return false;
   for (auto at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
-    const std::string_view code = path.substr(at + 1, 2);
-    if (code.size() != 2 ||
-        code.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
-      return false;
-    // Escaped letters, digits, dots and slashes have a plain spelling; control characters have no
-    // business here.
-    const auto digit = [](char c) {
-      return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    };
-    const unsigned byte = digit(code[0]) * 16 + digit(code[1]);
-    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-                       (byte >= 'a' && byte <= 'z') || byte == '-' || byte == '.' || byte == '_' ||
-                       byte == '~' || byte == '/' || byte == '\\' || byte == '%';
-    if (plain || byte < 0x20 || byte == 0x7F) return false;
+    if (!is_plain_escape(path.substr(at))) return false;
   }
   return true;
 }
@@ -133,7 +145,8 @@ Decision CheckedDocument::decide(const NetQuery& query) const {
   if (network_mode() == NetworkMode::none)
     return {.reason = Reason::network_off, .place = mode_place};
   if (to_host) return decide_host_port(query.port);
-  if (address && kind_of(*address) == AddressKind::forbidden)
+  const bool own = query.host == "localhost" || query.host.ends_with(".localhost");
+  if (own || (address && kind_of(*address) == AddressKind::forbidden))
     return {.reason = Reason::private_address};
 
   const auto denied = [&](const std::vector<std::uint32_t>& rules) -> Decision {
@@ -167,9 +180,13 @@ Decision CheckedDocument::decide(const CredentialQuery& query) const {
   const auto& grants = document_.credentials.grants;
   if (narrows_only() && !document_.credentials.mode)
     return {.effect = Effect::allow, .reason = Reason::no_opinion};
+  const auto& mode = document_.credentials.mode;
+  const Place off = mode ? mode->place : Place{};
+  // The grants of a preset do not outlive a document that turns them off.
+  if (mode && mode->value == CredentialMode::none)
+    return {.reason = Reason::no_grant, .place = off};
   const auto grant = std::ranges::find(grants.items, query.grant, &Grant::name);
   if (grant == grants.items.end()) {
-    const Place off = document_.credentials.mode ? document_.credentials.mode->place : Place{};
     return {.reason = Reason::no_grant, .place = grants.place.value_or(off)};
   }
   if (grant->host.name != query.host) return {.reason = Reason::grant_host, .place = grant->place};

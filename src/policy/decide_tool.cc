@@ -45,7 +45,10 @@ CheckedDocument::ToolMatch CheckedDocument::match_tool(const ToolQuery& query) c
     for (std::size_t i = 0; i < listed.rules.size(); ++i) {
       const ToolRule& rule = listed.rules[i];
       if (specificity(rule.tool) != level || !glob_matches(rule.tool, query.tool)) continue;
-      if (conditions[i] && !conditions[i]->accepts(arguments)) {
+      const auto holds = conditions[i] ? conditions[i]->accepts(arguments) : true;
+      if (!holds)
+        return {{.reason = Reason::arguments_mismatch, .place = rule.place}, std::nullopt};
+      if (!*holds) {
         if (rule.effect != Effect::deny) unmet = rule.place;
         continue;
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -23,14 +24,14 @@ class Merge {
     list(under_.require, over.require);
     filesystem(over.filesystem);
     listed(under_.environment.pass, over.environment.pass);
-    listed(under_.environment.set, over.environment.set);
+    listed_by(under_.environment.set, over.environment.set, &Variable::name);
     value(under_.process.user, over.process.user);
     listed(under_.process.capabilities, over.process.capabilities);
     network(over.network);
     resources(over.resources);
     value(under_.credentials.mode, over.credentials.mode);
     value(under_.credentials.secret_scanning, over.credentials.secret_scanning);
-    listed(under_.credentials.grants, over.credentials.grants);
+    listed_by(under_.credentials.grants, over.credentials.grants, &Grant::name);
     value(under_.profile, over.profile);
     listed(under_.record, over.record);
     listed(under_.output.scan, over.output.scan);
@@ -64,17 +65,22 @@ class Merge {
     list(under.items, over.items);
   }
 
+  // An item of the document stands in for a preset's of the same name: a mount at the same target,
+  // a grant, a variable.
+  template <class T, class Name>
+  void listed_by(Listed<T>& under, const Listed<T>& over, Name name) {
+    std::erase_if(under.items, [&](const T& item) {
+      return std::ranges::find(over.items, std::invoke(name, item), name) != over.items.end();
+    });
+    listed(under, over);
+  }
+
   void filesystem(const Filesystem& over) {
     Filesystem& under = under_.filesystem;
     value(under.root, over.root);
     value(under.workspace, over.workspace);
     value(under.mode, over.mode);
-    // A mount of the document stands in for a preset's at the same target.
-    std::erase_if(under.host_mounts.items, [&](const HostMount& mount) {
-      return std::ranges::find(over.host_mounts.items, mount.target, &HostMount::target) !=
-             over.host_mounts.items.end();
-    });
-    listed(under.host_mounts, over.host_mounts);
+    listed_by(under.host_mounts, over.host_mounts, &HostMount::target);
     listed(under.hide, over.hide);
     listed(under.protect, over.protect);
     value(under.review, over.review);

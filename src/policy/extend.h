@@ -8,7 +8,8 @@
 namespace cordon::policy {
 
 // `document` over all the presets that it extends, and those that they extend. Lists are joined
-// (presets first); a value that the document states replaces a preset's. Places keep telling which
+// (presets first); a value that the document states replaces a preset's, and so do a mount, a grant
+// and a variable the preset's of the same target or name. Places keep telling which
 // file a rule came from. Unknown presets go to `problems`.
 PolicyDocument extend(const PolicyDocument& document, Problems& problems);
 

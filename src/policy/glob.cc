@@ -77,8 +77,13 @@ std::string literal_pattern(std::string_view name) {
 }
 
 std::size_t literal_characters(std::string_view pattern) noexcept {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(pattern, [](char c) { return c != '*' && c != '?' && c != '\\'; }));
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool escaped = pattern[i] == '\\' && i + 1 < pattern.size();
+    if (escaped) ++i;
+    if (escaped || (pattern[i] != '*' && pattern[i] != '?')) ++count;
+  }
+  return count;
 }
 
 bool is_normal_path(std::string_view path) noexcept {
@@ -105,6 +110,8 @@ Status check_path_pattern(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == '\\') {
       if (++i == pattern.size()) return bad(pattern, "ends in a lone `\\`");
+      // Components are split at every slash: this one would end in a backslash and match nothing.
+      if (pattern[i] == '/') return bad(pattern, "a slash cannot be part of a name; write `/`");
     } else if (std::string_view{"[]{}"}.find(pattern[i]) != std::string_view::npos) {
       return bad(pattern,
                  "only `*`, `?` and `**` have a meaning; write `\\` before a bracket or brace that "
@@ -128,7 +135,7 @@ Status check_path_pattern(std::string_view pattern) {
   });
   if (!fault.empty()) return bad(pattern, fault);
   if (doubles > 2) return bad(pattern, "has more than two `**`");
-  if (!says_something) return bad(pattern, "is too wide: it matches everything");
+  if (!says_something) return bad(pattern, "too wide: no part of it names anything");
   return {};
 }
 

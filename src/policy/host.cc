@@ -180,6 +180,9 @@ Result<HostPattern> parse_host_pattern(std::string_view text) {
     return bad(fmt::format(
         "{}: IPv6 is not reachable from a sandbox; write a name or an IPv4 address", quoted(text)));
   }
+  if (text.find(':') != std::string_view::npos) {
+    return bad(fmt::format("{}: write only the host here, without a port", quoted(text)));
+  }
   if (const auto address = ipv4_from(text)) {
     if (kind_of(*address) == AddressKind::forbidden) {
       return bad(fmt::format(
@@ -203,11 +206,11 @@ Result<HostPattern> parse_host_pattern(std::string_view text) {
   if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
     return bad(fmt::format("{}: write an international name in its xn-- form", quoted(text)));
   }
-  if (!wildcard || name.find('.') != std::string_view::npos) {
-    if (!is_canonical_name(name)) {
-      return bad(fmt::format("{} is no host name: labels of a-z, 0-9 and -, joined by dots",
-                             quoted(text)));
-    }
+  if (!is_canonical_name(name)) {
+    return bad(fmt::format(
+        "{} is no host name: write labels of a-z, 0-9 and -, joined by dots, or an IPv4 address as "
+        "four numbers",
+        quoted(text)));
   }
   if (name == "localhost" || name.ends_with(".localhost")) {
     return bad("`localhost` is the sandbox's own; for the host's own ports use network.host_ports");

@@ -39,8 +39,8 @@ class Marks {
 // Leaves by the first error: after one, simdjson's iterator must not be used any more.
 class Reader {
  public:
-  Reader(const simdjson::padded_string& text, Problems& problems)
-      : marks_{std::string_view{text}}, problems_{problems} {}
+  Reader(const simdjson::padded_string& text, Problems& problems, Controls controls)
+      : marks_{std::string_view{text}}, problems_{problems}, controls_{controls} {}
 
   // False: a problem was added and reading must end.
   bool value(od::value from, Value& to, int depth) {
@@ -104,7 +104,7 @@ class Reader {
       const Mark mark = marks_.at(field.key().raw() - 1);
       std::string_view key;
       if (field.unescaped_key().get(key) != simdjson::SUCCESS) return fail(mark, "malformed key");
-      if (has_control_character(key))
+      if (controls_ == Controls::refused && has_control_character(key))
         return fail(mark, "control characters are not allowed in a key");
       if (std::ranges::find(entries, key, &Entry::key) != entries.end()) {
         return fail(mark, fmt::format("duplicate key {}", quoted(key)));
@@ -138,7 +138,7 @@ class Reader {
   bool text(od::value from, Value& to) {
     std::string_view content;
     if (from.get_string().get(content) != simdjson::SUCCESS) return fail(to.mark, "malformed text");
-    if (has_control_character(content))
+    if (controls_ == Controls::refused && has_control_character(content))
       return fail(to.mark, "control characters are not allowed in a text");
     to.data = std::string{content};
     return true;
@@ -147,7 +147,7 @@ class Reader {
   bool number(od::value from, Value& to) {
     od::number content;
     if (from.get_number().get(content) != simdjson::SUCCESS)
-      return fail(to.mark, "malformed number");
+      return fail(to.mark, "malformed number, or one that does not fit into 64 bits");
     if (content.is_int64()) {
       to.data = content.get_int64();
     } else if (content.is_double()) {
@@ -164,17 +164,18 @@ class Reader {
 
   Marks marks_;
   Problems& problems_;
+  Controls controls_;
 };
 
 }  // namespace
 
-Result<Value> read_json(std::string_view text, Problems& problems) {
+Result<Value> read_json(std::string_view text, Problems& problems, Controls controls) {
   if (text.size() > kLargestDocument) {
     problems.add({}, fmt::format("larger than {} bytes", kLargestDocument));
     return problems.to_error();
   }
   const simdjson::padded_string padded{text};
-  Reader reader{padded, problems};
+  Reader reader{padded, problems, controls};
   od::parser parser;
   od::document document;
   if (const auto error = parser.iterate(padded).get(document)) {

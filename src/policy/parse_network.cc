@@ -78,8 +78,9 @@ EgressRule rule_of_text(const Value& item, Problems& problems) {
   if (port) rule.port = *port;
   set_host(rule, host, item.mark, problems);
   if (port && !rule.registry.empty()) {
-    problems.add(item.mark, fmt::format("{}: a registry has the port of its own configuration",
-                                        quoted(*item.text())));
+    problems.add(item.mark,
+                 fmt::format("{}: a registry has the port of its own configuration; leave it out",
+                             quoted(*item.text())));
   }
   if (rule.registry.empty() && !rule.host.name.empty() && rule.port != 0) {
     set_protocol(rule, std::nullopt, item.mark, problems);
@@ -93,7 +94,14 @@ void check_judged(const Section& section, const EgressRule& rule) {
   if (judged && rule.protocol == Protocol::tcp) {
     section.problems().add(rule.place.mark,
                            "methods, paths and websocket are HTTP's: they cannot be held on a port "
-                           "with protocol = \"tcp\"");
+                           "with protocol = \"tcp\"; leave them out");
+  }
+  // Requests that nobody judges can become anything.
+  if (rule.methods.empty() && rule.paths.empty() && section.find("websocket") != nullptr &&
+      !rule.websocket) {
+    section.problem("websocket",
+                    "`websocket` = false is held only where requests are judged; say `methods` or "
+                    "`paths` too, or leave it out");
   }
 }
 
@@ -110,7 +118,8 @@ EgressRule rule_of_table(const Section& section) {
   const auto [host, inline_port] = split_port(text->value, mark, problems);
   const auto port = section.integer("port");
   if (inline_port && port)
-    problems.add(mark, fmt::format("{}: the port is said twice", quoted(text->value)));
+    problems.add(mark,
+                 fmt::format("{}: the port is said twice; leave `port` out", quoted(text->value)));
   if (inline_port) rule.port = *inline_port;
   if (port) rule.port = static_cast<std::uint16_t>(port->value);
   set_host(rule, host, mark, problems);
@@ -118,10 +127,11 @@ EgressRule rule_of_table(const Section& section) {
       (port || section.find("protocol") != nullptr || section.find("addresses") != nullptr)) {
     problems.add(
         mark,
-        fmt::format("{}: a registry has the port, protocol and addresses of its own configuration",
+        fmt::format("{}: a registry has the port, protocol and addresses of its own configuration; "
+                    "leave them out",
                     quoted(rule.registry)));
   }
-  if (rule.registry.empty() && !rule.host.name.empty()) {
+  if (rule.registry.empty() && !rule.host.name.empty() && rule.port != 0) {
     set_protocol(rule,
                  choice_of(section, "protocol", {Protocol::tls, Protocol::http, Protocol::tcp}),
                  mark, problems);
@@ -141,8 +151,10 @@ EgressRule rule_of_table(const Section& section) {
 void check_address(const EgressRule& rule, Problems& problems) {
   if (!rule.host.address || kind_of(*rule.host.address) != AddressKind::private_) return;
   if (rule.addresses == Addresses::private_) return;
-  problems.add(rule.place.mark,
-               fmt::format("{} is a private address; say addresses = \"private\"", rule.host.name));
+  problems.add(
+      rule.place.mark,
+      fmt::format("{} is a private address; write {{ host = \"{}\", addresses = \"private\" }}",
+                  rule.host.name, rule.host.name));
 }
 
 void check_mode(const Section& section, const Network& network) {
@@ -164,13 +176,43 @@ void check_mode(const Section& section, const Network& network) {
   }
 }
 
+// Headers that say where a message ends or goes: a secret in one of them could redirect it.
+constexpr std::string_view kFraming[] = {"connection", "content-length",    "expect",
+                                         "host",       "keep-alive",        "te",
+                                         "trailer",    "transfer-encoding", "upgrade"};
+
+void check_header(const Section& section, const std::string& header) {
+  const auto colon = header.find(": ");
+  const std::string name = colon == std::string::npos ? std::string{} : header.substr(0, colon);
+  const bool token = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+  if (!token || !header.substr(colon + 2).contains("{secret}")) {
+    section.problem("header",
+                    fmt::format("`header`: {} must be \"Name: value\" with {{secret}} in the value",
+                                quoted(header)));
+    return;
+  }
+  std::string lower = name;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  if (lower.starts_with("proxy-") || std::ranges::find(kFraming, lower) != std::end(kFraming)) {
+    section.problem("header", fmt::format("`header`: {} says how or where a message travels; a "
+                                          "secret has no place in it",
+                                          quoted(name)));
+  }
+}
+
 Grant parse_grant(const Section& section) {
   constexpr std::string_view kItem = "a [[credentials.grants]]";
-  Problems& problems = section.problems();
   Grant grant;
   grant.place = section.place();
   grant.name = section.required("name", kItem);
   if (auto env = section.text("env")) grant.env = std::move(env->value);
+  if (!grant.env.empty() && !is_variable_name(grant.env)) {
+    section.problem(
+        "env", fmt::format("`env`: {} is no variable name (A-Z, a-z, 0-9, _)", quoted(grant.env)));
+  }
   const std::string from = section.required("from", kItem);
   bool known = from.empty();
   for (const SecretSource source :
@@ -201,19 +243,20 @@ Grant parse_grant(const Section& section) {
     }
   }
   grant.header = section.required("header", kItem);
-  const auto colon = grant.header.find(": ");
-  if (!grant.header.empty() &&
-      (colon == std::string::npos || colon == 0 || !grant.header.contains("{secret}"))) {
-    section.problem("header",
-                    fmt::format("`header`: {} must be \"Name: value\" with {{secret}} in the value",
-                                quoted(grant.header)));
-  }
+  if (!grant.header.empty()) check_header(section, grant.header);
   grant.methods = section.plain_texts("methods");
   grant.paths = parse_url_paths(section);
   if (const auto ttl = section.integer("ttl_seconds")) grant.ttl_seconds = ttl->value;
-  if (grant.name.empty() || grant.name.size() > 64)
-    problems.add(grant.place.mark, "`name`: 1 to 64 characters");
+  if (grant.name.size() > 64) {
+    section.problem("name", fmt::format("`name`: {} is longer than 64 bytes", quoted(grant.name)));
+  }
   return grant;
+}
+
+// What no request that is judged by its path may have, and escapes, which a pattern cannot name.
+bool has_no_place_in_url(char c) {
+  return c <= ' ' || c >= 0x7F ||
+         std::string_view{"%;\\#\"<>[]^`{|}"}.find(c) != std::string_view::npos;
 }
 
 }  // namespace
@@ -227,13 +270,16 @@ std::vector<std::string> parse_url_paths(const Section& section) {
     };
     if (!path.value.starts_with('/')) {
       say("a path begins with `/`");
-    } else if (path.value.find_first_of("%;\\#") != std::string::npos || path.value.contains(' ')) {
-      say("`%`, `;`, `\\`, `#` and blanks are refused in requests: a path with them would never "
-          "match");
+    } else if (std::ranges::any_of(path.value, has_no_place_in_url)) {
+      say("`%`, `;`, `\\`, `#`, quotes, brackets, blanks and letters beyond ASCII have no place "
+          "here; "
+          "write `*` for that part");
     } else if (path.value == "/**" || path.value == "/*") {
-      say("is too wide: leave `paths` out to allow all paths");
+      say("too wide: leave `paths` out to allow all paths");
     } else if (path.value != "/") {
-      if (const Status status = check_path_pattern(path.value); !status) say(status.error().text());
+      if (const Status status = check_path_pattern(path.value); !status) {
+        section.problems().add(path.place.mark, fmt::format("`paths`: {}", status.error().text()));
+      }
     }
     paths.push_back(std::move(path.value));
   }
@@ -288,7 +334,7 @@ Credentials parse_credentials(const Section& section) {
   for (const Section& item : section.tables("grants")) {
     Grant grant = parse_grant(item);
     const auto twin = std::ranges::find(credentials.grants.items, grant.name, &Grant::name);
-    if (twin != credentials.grants.items.end()) {
+    if (twin != credentials.grants.items.end() && !grant.name.empty()) {
       item.problem("name", fmt::format("`name`: {} names a grant already, on line {}",
                                        quoted(grant.name), twin->place.mark.line));
     }

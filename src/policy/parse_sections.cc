@@ -100,14 +100,6 @@ Listed<Stated<std::string>> parse_patterns(const Section& section, std::string_v
   return patterns;
 }
 
-bool is_variable_name(std::string_view name) {
-  const auto is_word = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && name.size() <= 128 && is_word(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return is_word(c) || (c >= '0' && c <= '9'); });
-}
-
 // Names under which `require` may ask for a mechanism.
 constexpr Feature kRequirable[] = {
     Feature::user_namespaces, Feature::seccomp,         Feature::landlock,       Feature::cgroup,
@@ -149,6 +141,14 @@ Maybe<std::uint64_t> parse_cpus(const Section& section) {
 
 }  // namespace
 
+bool is_variable_name(std::string_view name) {
+  const auto is_word = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !name.empty() && name.size() <= 128 && is_word(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_word(c) || (c >= '0' && c <= '9'); });
+}
+
 Filesystem parse_filesystem(const Section& section) {
   Filesystem filesystem;
   filesystem.root = parse_root(section);
@@ -166,7 +166,8 @@ Filesystem parse_filesystem(const Section& section) {
                                          quoted(mount.target), twin->place.mark.line));
     }
     if (filesystem.workspace && filesystem.workspace->value == mount.target) {
-      item.problem("target", fmt::format("`target`: {} is the workspace", quoted(mount.target)));
+      item.problem("target", fmt::format("`target`: {} is the workspace; choose another path",
+                                         quoted(mount.target)));
     }
     filesystem.host_mounts.items.push_back(std::move(mount));
   }
@@ -199,8 +200,9 @@ Environment parse_environment(const Section& section) {
     environment.set.place = Place{0, set->mark};
     for (const Entry& entry : *set->table()) {
       if (!is_variable_name(entry.key)) {
-        section.problems().add(entry.mark,
-                               fmt::format("`set`: {} is no variable name", quoted(entry.key)));
+        section.problems().add(
+            entry.mark,
+            fmt::format("`set`: {} is no variable name (A-Z, a-z, 0-9, _)", quoted(entry.key)));
       }
       environment.set.items.push_back({entry.key, *entry.value.text(), {0, entry.mark}});
     }

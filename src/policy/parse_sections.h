@@ -20,6 +20,9 @@ std::vector<ToolServer> parse_tools(const Section& section);
 std::vector<Requirement> parse_require(const Section& top);
 std::vector<Response> parse_responses(const Section& top);
 
+// A letter or `_`, then letters, digits and `_`; at most 128.
+bool is_variable_name(std::string_view name);
+
 // HTTP path patterns: absolute, checked as path patterns; "/**" is all paths.
 std::vector<std::string> parse_url_paths(const Section& section);
 

@@ -70,8 +70,10 @@ class Shape {
     for (const Key& key : all_keys()) {
       if (is_child_of(key, path)) known.push_back(name_of(key));
     }
-    problems_.add(entry.mark, fmt::format("unknown key {} in {}{}", quoted(entry.key), shown,
-                                          did_you_mean(entry.key, known)));
+    std::string instead = did_you_mean(entry.key, known);
+    if (instead.empty()) instead = fmt::format("; allowed: {}", fmt::join(known, ", "));
+    problems_.add(entry.mark,
+                  fmt::format("unknown key {} in {}{}", quoted(entry.key), shown, instead));
   }
 
   void wrong(const Value& value, std::string_view name, std::string_view expected) {
@@ -185,8 +187,8 @@ class Shape {
   }
 
   void choice(const Value& value, const Key& key, const std::string& name) {
-    if (value.text() == nullptr) return wrong(value, name, "a text");
     const auto known = words(key.choices);
+    if (value.text() == nullptr) return wrong(value, name, in_words(known) + " as a text");
     if (std::ranges::find(known, *value.text()) != known.end()) return;
     problems_.add(value.mark, fmt::format("{}: {} is not known; allowed: {}{}", quoted(name),
                                           quoted(*value.text()), in_words(known),
@@ -220,12 +222,14 @@ class Shape {
     if (digits == 0 || digits == std::string::npos) return {};
     const auto unit = static_cast<char>(text[digits] & ~0x20);
     if (std::string_view{"KMGT"}.find(unit) == std::string_view::npos) return {};
-    return fmt::format("; did you mean `{}{}i`?", text.substr(0, digits), unit);
+    const std::string meant = fmt::format("{}{}i", text.substr(0, digits), unit);
+    if (meant == text) return "; this one is too large";
+    return fmt::format("; did you mean `{}`?", meant);
   }
 
   void cpus(const Value& value, const std::string& name) {
     std::optional<std::int64_t> milli;
-    if (value.integer() != nullptr && *value.integer() <= kMostMilliCpus)
+    if (value.integer() != nullptr && *value.integer() >= 0 && *value.integer() <= kMostMilliCpus)
       milli = *value.integer() * 1000;
     if (value.text() != nullptr) milli = milli_cpus_from(*value.text());
     if (value.text() == nullptr && value.integer() == nullptr) {
@@ -233,8 +237,12 @@ class Shape {
     }
     if (!milli || *milli < 1 || *milli > kMostMilliCpus) {
       problems_.add(value.mark,
-                    fmt::format("{}: expected 0.001 to {} processors, such as \"2\" or \"0.5\"",
-                                quoted(name), kMostMilliCpus / 1000));
+                    fmt::format("{}: {} is no number of processors; allowed are 0.001 to {}, such "
+                                "as \"2\" or \"0.5\"",
+                                quoted(name),
+                                value.text() != nullptr ? quoted(*value.text())
+                                                        : fmt::format("{}", *value.integer()),
+                                kMostMilliCpus / 1000));
     }
   }
 

@@ -9,6 +9,10 @@ std::size_t control_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
   if (text.size() > 1 && byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return 2;
+  if (text.size() < 3 || byte(0) != 0xE2) return 0;
+  const bool mark_or_line = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F ||
+                                                (byte(2) >= 0xA8 && byte(2) <= 0xAE));
+  if (mark_or_line || (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9)) return 3;
   return 0;
 }
 

@@ -27,6 +27,8 @@ class Reader {
     entries.reserve(from.size());
     for (const auto& [key, node] : from) {
       const Mark mark = mark_of(key.source());
+      if (has_control_character(key.str()))
+        problems_.add(mark, "control characters are not allowed in a key");
       entries.push_back({std::string{key.str()}, mark, value(node, mark, depth + 1)});
     }
     // toml++ sorts by key; a reader expects the order of the file.

@@ -56,6 +56,9 @@ inline constexpr int kDeepestValue = 16;
 // keys, values of no use in a policy (dates, numbers past 64 bits), control characters, size and
 // depth. Nothing to return then.
 Result<Value> read_toml(std::string_view text, Problems& problems);
-Result<Value> read_json(std::string_view text, Problems& problems);
+// `controls`: a policy has no control characters; the arguments of a tool call have newlines.
+enum class Controls : std::uint8_t { refused, kept };
+Result<Value> read_json(std::string_view text, Problems& problems,
+                        Controls controls = Controls::refused);
 
 }  // namespace cordon::policy
