@@ -9,6 +9,8 @@ mkdir -p docs/evidence
   echo "commit $(git rev-parse HEAD)  $(date -u +%FT%TZ)  $(uname -sr)  $(nproc) cores"
   echo "== tidy, all files"
   tools/tidy.sh all
+  echo "== mutants"
+  tools/mutants.sh
   echo "== fuzz, 10 minutes a target"
   for target in $(ls fuzz/corpus); do ./dev fuzz "$target" 600 2>&1 | tail -n 12; done
   echo "== benchmarks"

@@ -8,13 +8,14 @@ cmake --preset release --log-level=WARNING
 cmake --build --preset release --target cordon_generated >/dev/null
 
 if [ "${1:-changed}" = all ]; then
-  files=$(git ls-files 'src/*.cc')
+  files=$(git ls-files '*.cc')
 else
-  base=$(git rev-parse -q --verify HEAD~20 || git rev-list --max-parents=0 HEAD | tail -n 1)
-  changed=$(git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' 'src/*.h'; git ls-files -o --exclude-standard 'src/*.cc')
+  # A history shorter than that has all its files changed: the difference to the empty tree.
+  base=$(git rev-parse -q --verify HEAD~20 || git hash-object -t tree /dev/null)
+  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.h'; git ls-files -o --exclude-standard '*.cc')
   files=$(for f in $changed; do
     case $f in
-      *.h) git grep -l "#include \"${f#src/}\"" -- 'src/*.cc' || true ;;
+      *.h) git grep -l "#include \"${f#src/}\"" -- '*.cc' || true ;;
       *) echo "$f" ;;
     esac
   done | sort -u)
