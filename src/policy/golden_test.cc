@@ -128,5 +128,13 @@ TEST(Schema, HasEveryKeyOfTheParserAndNoOther) {
   EXPECT_EQ(count_properties(schema), all_keys().size());
 }
 
+TEST(Keys, AreEachStatedInTheDocs) {
+  const std::string docs = read("docs/policy.md");
+  for (const Key& key : all_keys()) {
+    EXPECT_NE(docs.find(std::string{"`"} + std::string{key.path} + "`"), std::string::npos)
+        << key.path;
+  }
+}
+
 }  // namespace
 }  // namespace cordon::policy
