@@ -18,7 +18,7 @@ void add_common(CLI::App& verb, PolicyOptions& options) {
       ->capture_default_str();
   verb.add_option("--under", options.under, "preset that a workspace file is judged under")
       ->capture_default_str();
-  verb.add_flag("--json", options.json, "for programs");
+  verb.add_flag("--json", options.json, "print JSON");
 }
 
 }  // namespace
@@ -31,8 +31,9 @@ void add_policy(CLI::App& app, Context& context) {
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto workspace = std::make_shared<std::string>();
 
-  CLI::App* const check = policy->add_subcommand(
-      "check", "say whether a policy is valid, and all that is wrong with it");
+  CLI::App* const check = policy->add_subcommand("check",
+                                                 "say whether a policy is valid, and what is wrong "
+                                                 "with it: first keys and kinds, then values");
   add_common(*check, *options);
   check->callback([options, &context] { policy_check(*options, context); });
 
@@ -60,11 +61,12 @@ void add_policy(CLI::App& app, Context& context) {
   CLI::App* const show = policy->add_subcommand(
       "show", "list the presets, print one, or what holds in this directory");
   const auto effective = std::make_shared<bool>(false);
-  show->add_option("PRESET", options->file, "the preset to print");
-  show->add_flag("--effective", *effective, "the policy that holds in the current directory");
+  CLI::Option* const preset = show->add_option("PRESET", options->file, "the preset to print");
+  show->add_flag("--effective", *effective, "the policy that holds in the current directory")
+      ->excludes(preset);
   show->add_option("--under", options->under, "preset where neither site nor user has a policy")
       ->capture_default_str();
-  show->add_flag("--json", options->json, "for programs");
+  show->add_flag("--json", options->json, "print JSON");
   show->callback([options, effective, &context] { policy_show(*options, *effective, context); });
 
   CLI::App* const schema = policy->add_subcommand("schema", "print the JSON Schema of policies");

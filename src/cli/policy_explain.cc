@@ -142,9 +142,7 @@ void policy_show(const PolicyOptions& options, bool effective, Context& context)
   if (options.file.empty()) return show_presets(options, context);
   const policy::Preset* const preset = policy::find_preset(options.file);
   if (preset == nullptr) {
-    return fail(context, {Errc::not_found,
-                          fmt::format("there is no preset `{}`: cordon policy show lists them",
-                                      options.file)});
+    return report(no_such_preset(options.file), policy::Problems{options.file}, options, context);
   }
   if (options.json) {
     context.out << json::object{{"name", preset->name}, {"text", preset->text}} << '\n';

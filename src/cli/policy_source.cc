@@ -21,16 +21,22 @@ namespace json = boost::json;
 
 Result<policy::PolicyDocument> load_document(const std::string& file, policy::Problems& problems) {
   TRY(const std::string text, read_text_file(file));
-  return policy::parse(text, file, policy::syntax_of(file, text), &problems);
+  return policy::parse(text, file == "-" ? "stdin" : file, policy::syntax_of(file, text),
+                       &problems);
 }
 
 Result<policy::Policy> preset_policy(const std::string& name,
                                      const policy::Registries& registries) {
   const policy::Preset* const preset = policy::find_preset(name);
-  if (preset == nullptr)
-    return Error{Errc::invalid, "there is no preset `" + name + "`: cordon policy show lists them"};
+  if (preset == nullptr) return no_such_preset(name);
   TRY(auto document, policy::parse(preset->text, "preset:" + name, policy::Syntax::toml));
   return policy::check(std::move(document), policy::Origin::builtin, registries);
+}
+
+// What `cordon run` would bind as the workspace.
+std::string here() {
+  std::error_code error;
+  return std::filesystem::current_path(error).string();
 }
 
 // The files that hold beside the workspace's own, the widest authority first.
@@ -38,27 +44,42 @@ struct Layer {
   std::string file;
   policy::Origin origin;
 };
-std::vector<Layer> layers(const Context& context) {
-  std::vector<Layer> found = {{"/etc/cordon/policy.toml", policy::Origin::site}};
+// Only a file that is not there may be left out: one that cannot be looked at would drop a ceiling
+// in silence.
+Result<bool> is_there(const std::string& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found) return false;
+  if (error) return Error{Errc::not_found, file + ": " + error.message()};
+  return true;
+}
+
+Result<std::vector<Layer>> layers(const Context& context) {
+  std::vector<Layer> known = {{"/etc/cordon/policy.toml", policy::Origin::site}};
   const auto home = context.environment("HOME");
   if (const auto config = context.environment("XDG_CONFIG_HOME"); config && !config->empty()) {
-    found.push_back({*config + "/cordon/policy.toml", policy::Origin::user});
+    known.push_back({*config + "/cordon/policy.toml", policy::Origin::user});
   } else if (home) {
-    found.push_back({*home + "/.config/cordon/policy.toml", policy::Origin::user});
+    known.push_back({*home + "/.config/cordon/policy.toml", policy::Origin::user});
   }
-  std::erase_if(found, [](const Layer& layer) {
-    std::error_code ignored;
-    return !std::filesystem::exists(layer.file, ignored);
-  });
+  std::vector<Layer> found;
+  for (Layer& layer : known) {
+    TRY(const bool there, is_there(layer.file));
+    if (there) found.push_back(std::move(layer));
+  }
   return found;
 }
 
 }  // namespace
 
+Error no_such_preset(const std::string& name) {
+  return {Errc::not_found, "there is no preset `" + name + "`: cordon policy show lists them"};
+}
+
 Result<policy::Policy> load_policy(const PolicyOptions& options, const Context& context,
                                    policy::Problems& problems) {
   TRY(auto document, load_document(options.file, problems));
-  const policy::Registries registries = look_up_registries(context);
+  const policy::Registries registries = look_up_registries(context, here());
   const auto origin = policy::origin_from(options.origin);
   assert(origin && "the command line allows only known origins");
   if (*origin != policy::Origin::workspace)
@@ -69,9 +90,10 @@ Result<policy::Policy> load_policy(const PolicyOptions& options, const Context& 
 
 Result<policy::Policy> effective_policy(const PolicyOptions& options, const Context& context,
                                         policy::Problems& problems) {
-  const policy::Registries registries = look_up_registries(context);
+  const policy::Registries registries = look_up_registries(context, here());
   std::optional<policy::Policy> whole;
-  for (const Layer& layer : layers(context)) {
+  TRY(const auto found, layers(context));
+  for (const Layer& layer : found) {
     TRY(auto document, load_document(layer.file, problems));
     TRY(policy::Policy checked,
         policy::check(std::move(document), layer.origin, registries, &problems));
@@ -81,8 +103,8 @@ Result<policy::Policy> effective_policy(const PolicyOptions& options, const Cont
     TRY(policy::Policy preset, preset_policy(options.under, registries));
     whole = std::move(preset);
   }
-  std::error_code ignored;
-  if (!std::filesystem::exists("cordon.toml", ignored)) return *std::move(whole);
+  TRY(const bool narrowed, is_there("cordon.toml"));
+  if (!narrowed) return *std::move(whole);
   TRY(auto document, load_document("cordon.toml", problems));
   return policy::narrow(*whole, std::move(document), registries, &problems);
 }

@@ -30,6 +30,8 @@ Result<policy::Policy> load_policy(const PolicyOptions& options, const Context& 
 Result<policy::Policy> effective_policy(const PolicyOptions& options, const Context& context,
                                         policy::Problems& problems);
 
+Error no_such_preset(const std::string& name);
+
 // Says each problem on the error stream ("cordon: FILE:LINE:COL: …"), or as JSON on the output;
 // sets the exit code.
 void report(const Error& error, const policy::Problems& problems, const PolicyOptions& options,

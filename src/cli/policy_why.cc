@@ -120,7 +120,7 @@ void policy_why(const PolicyOptions& options, const std::vector<std::string>& wo
   if (!policy) return report(policy.error(), problems, options, context);
   const auto query = query_from(words, surroundings(options, workspace, context));
   if (!query) {
-    fail(context, query.error());
+    report(query.error(), problems, options, context);
     context.exit = Exit::usage;
     return;
   }
@@ -139,6 +139,11 @@ void policy_why(const PolicyOptions& options, const std::vector<std::string>& wo
 }
 
 void policy_test(const PolicyOptions& options, Context& context) {
+  if (options.file == "-") {
+    fail(context, {Errc::invalid, "tests stand beside a policy: name a file, not standard input"});
+    context.exit = Exit::usage;
+    return;
+  }
   policy::Problems problems{options.file};
   const auto policy = load_policy(options, context, problems);
   if (!policy) return report(policy.error(), problems, options, context);

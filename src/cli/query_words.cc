@@ -48,7 +48,7 @@ Result<QueryWords> net_query(std::span<const std::string> words) {
   }
   if (words.size() == 3) {
     query.method = words[1];
-    query.path = words[2];
+    query.path = words[2].substr(0, words[2].find('?'));  // the query is not judged
   }
   return QueryWords{std::move(query)};
 }

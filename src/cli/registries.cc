@@ -98,6 +98,40 @@ std::vector<std::string> apt_files(const std::string& system) {
   return files;
 }
 
+using ConfigFiles = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// Where each tool looks, but for what it would find in the current directory.
+ConfigFiles config_files(const Context& context, const std::string& system) {
+  const std::string home = context.environment("HOME").value_or("") + '/';
+  const auto or_else = [&](const char* variable, const std::string& usual) {
+    const auto said = context.environment(variable);
+    return said && !said->empty() ? *said : usual;
+  };
+  const std::string config = or_else("XDG_CONFIG_HOME", home + ".config");
+  const std::string cargo = or_else("CARGO_HOME", home + ".cargo");
+  return {
+      {"@npm",
+       {or_else("NPM_CONFIG_USERCONFIG", home + ".npmrc"), system + "etc/npmrc",
+        system + "usr/etc/npmrc", system + "usr/local/etc/npmrc"}},
+      {"@pip",
+       {or_else("PIP_CONFIG_FILE", config + "/pip/pip.conf"), home + ".pip/pip.conf",
+        system + "etc/pip.conf"}},
+      {"@cargo", {cargo + "/config.toml", cargo + "/config"}},
+      {"@apt", apt_files(system)},
+  };
+}
+
+// By the places that the names lead to, so that no link out of the workspace and back hides it.
+bool is_below(const std::string& file, const std::string& directory) {
+  std::error_code error;
+  const auto real_file = std::filesystem::weakly_canonical(file, error);
+  if (error) return true;  // what cannot be placed is not trusted
+  const auto real_directory = std::filesystem::weakly_canonical(directory, error);
+  if (error) return true;
+  const auto end = std::ranges::mismatch(real_directory, real_file).in1;
+  return end == real_directory.end();
+}
+
 }  // namespace
 
 std::vector<RegistryHost> hosts_in_config(std::string_view tool, std::string_view text) {
@@ -110,33 +144,25 @@ std::vector<RegistryHost> hosts_in_config(std::string_view tool, std::string_vie
   return hosts;
 }
 
-policy::Registries look_up_registries(const Context& context, const std::string& system) {
-  const std::string home = context.environment("HOME").value_or("") + '/';
-  const std::array<std::pair<std::string, std::vector<std::string>>, 4> files = {{
-      {"@npm",
-       {home + ".npmrc", system + "etc/npmrc", system + "usr/etc/npmrc",
-        system + "usr/local/etc/npmrc"}},
-      {"@pip", {home + ".config/pip/pip.conf", home + ".pip/pip.conf", system + "etc/pip.conf"}},
-      {"@cargo", {home + ".cargo/config.toml", home + ".cargo/config"}},
-      {"@apt", apt_files(system)},
-  }};
+policy::Registries look_up_registries(const Context& context, const std::string& workspace,
+                                      const std::string& system) {
   policy::Registries registries;
-  for (const auto& [tool, names] : files) {
+  for (const auto& [tool, names] : config_files(context, system)) {
     std::vector<RegistryHost> hosts;
     for (const std::string& name : names) {
+      if (is_below(name, workspace)) continue;
       if (const auto text = read_text_file(name)) merge(hosts, hosts_in_config(tool, *text));
     }
     if (!hosts.empty()) registries[tool] = std::move(hosts);
   }
-  // A variable of the caller's own stands before any file, as it does for the tools.
-  const auto variable = [&](const std::string& tool, const std::string& name) {
+  // Variables of the caller's own stand before any file, as they do for the tools.
+  const auto variables = [&](const std::string& tool, std::initializer_list<const char*> names) {
     std::vector<RegistryHost> hosts;
-    add_urls(context.environment(name).value_or(""), hosts);
+    for (const char* const name : names) add_urls(context.environment(name).value_or(""), hosts);
     if (!hosts.empty()) registries[tool] = std::move(hosts);
   };
-  variable("@npm", "npm_config_registry");
-  variable("@npm", "NPM_CONFIG_REGISTRY");
-  variable("@pip", "PIP_INDEX_URL");
+  variables("@npm", {"npm_config_registry", "NPM_CONFIG_REGISTRY"});
+  variables("@pip", {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"});
   return registries;
 }
 

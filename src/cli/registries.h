@@ -11,8 +11,10 @@
 
 namespace cordon::cli {
 
-// `system` is the directory that stands for `/` (tests pass their own).
-policy::Registries look_up_registries(const Context& context, const std::string& system = "/");
+// `workspace`: files below it are not read, also where the home itself is there. `system` is the
+// directory that stands for `/` (tests pass their own).
+policy::Registries look_up_registries(const Context& context, const std::string& workspace,
+                                      const std::string& system = "/");
 
 // The hosts of all http and https URLs in the values of the tool's keys: npm "registry", pip
 // "index-url" and "extra-index-url", cargo "registry" and "index", apt's "deb" lines and "URIs".

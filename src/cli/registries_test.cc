@@ -63,11 +63,17 @@ TEST(Registries, ComeFromTheHomeAndTheSystemAndNeverFromTheCurrentDirectory) {
                           return found == environment.end() ? std::nullopt
                                                             : std::optional{found->second};
                         }};
-  const auto from_files = look_up_registries(context, (top / "system/").string());
+  const auto from_files =
+      look_up_registries(context, (top / "work").string(), (top / "system/").string());
   environment["NPM_CONFIG_REGISTRY"] = "https://mine.example/";
-  const auto with_variable = look_up_registries(context, (top / "system/").string());
+  const auto with_variable =
+      look_up_registries(context, (top / "work").string(), (top / "system/").string());
+  environment.erase("NPM_CONFIG_REGISTRY");
+  const auto at_home = look_up_registries(context, top.string(), (top / "system/").string());
   std::filesystem::current_path(before);
   std::filesystem::remove_all(top);
+  EXPECT_TRUE(at_home.empty())
+      << "where the workspace is the home or above it, its files are the agent's to write";
   EXPECT_EQ(from_files.at("@npm"), (Hosts{{"home.example", 443}}));
   EXPECT_EQ(from_files.at("@pip"), (Hosts{{"system.example", 443}}));
   EXPECT_FALSE(from_files.contains("@cargo"));

@@ -23,8 +23,16 @@ int run(int argc, const char* const* argv, Context& context) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 reports --help and --version as exceptions too: those exit with 0.
-    const int code = app.exit(error, context.out, context.err);
-    return static_cast<int>(code == 0 ? Exit::ok : Exit::usage);
+    if (error.get_exit_code() == 0) return app.exit(error, context.out, context.err);
+    const auto unknown = app.remaining(true);
+    context.err << "cordon: ";
+    if (unknown.empty()) {
+      context.err << error.what();
+    } else {
+      context.err << "`" << unknown.front() << "` has no meaning here";
+    }
+    context.err << "; see cordon --help, or --help after a verb\n";
+    return static_cast<int>(Exit::usage);
   }
   return static_cast<int>(context.exit);
 }

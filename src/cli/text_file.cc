@@ -14,7 +14,7 @@ Result<std::string> read_all(std::istream& from, const std::string& name) {
   std::string text(kLargest + 1, '\0');
   from.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(from.gcount()));
-  if (from.bad()) return Error{Errc::unavailable, name + ": cannot be read"};
+  if (from.bad()) return Error{Errc::not_found, name + ": cannot be read"};
   if (text.size() > kLargest) return Error{Errc::invalid, name + ": larger than 1 MiB"};
   return text;
 }
@@ -25,9 +25,12 @@ Result<std::string> read_text_file(const std::string& path) {
   if (path == "-") return read_all(std::cin, "standard input");
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return Error{Errc::not_found, path + ": no such file"};
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return Error{Errc::not_found, path + ": no such file"};
+  }
+  if (error) return Error{Errc::not_found, path + ": " + error.message()};
   if (std::filesystem::is_directory(status) || std::filesystem::is_block_file(status)) {
-    return Error{Errc::invalid, path + ": is no file"};
+    return Error{Errc::not_found, path + ": is a directory or a device, not a file"};
   }
   std::ifstream file{path, std::ios::binary};
   if (!file) return Error{Errc::not_found, path + ": cannot be opened"};

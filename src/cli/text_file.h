@@ -8,8 +8,8 @@
 
 namespace cordon::cli {
 
-// The whole of `path`, or of standard input for "-". At most 1 MiB; a directory or device is
-// refused.
+// The whole of `path`, or of standard input for "-". At most 1 MiB; directories and disks
+// are refused.
 Result<std::string> read_text_file(const std::string& path);
 
 }  // namespace cordon::cli

@@ -84,14 +84,14 @@ void check_whole(const PolicyDocument& document, Problems& problems) {
 
 Result<CheckedDocument> check_document(PolicyDocument document, Origin origin,
                                        const Registries& registries, Problems* problems) {
-  Problems own{document.sources.front().name};
-  Problems& found = problems == nullptr ? own : *problems;
+  Problems found{document.sources.front().name};
   document.sources.front().origin = origin;
   PolicyDocument whole = extend(document, found);
   check_origin(whole, origin, found);
   look_up(whole, registries);
   check_whole(whole, found);
   check_passed(whole, found);
+  if (problems != nullptr) problems->add_all(found);
   if (!found.empty()) return found.to_error();
   if (origin != Origin::workspace && !whole.resources.pids) {
     whole.resources.pids = Stated<std::uint64_t>{kDefaultPids, {}};

@@ -62,6 +62,8 @@ class CheckedDocument {
   Decision decide_grant_of_path(const PathQuery& query) const;
   Decision decide_listed(const NetQuery& query, const std::vector<std::uint32_t>& rules) const;
   Decision decide_host_port(std::uint16_t port) const;
+  // Of the rule of egress_denylist that refuses the host.
+  std::optional<Place> denied_place(std::string_view host) const;
   const std::vector<std::uint32_t>* rules_for(std::string_view host, std::uint16_t port) const;
   bool has_rule_on(const std::vector<std::uint32_t>& rules, std::uint16_t port) const;
   NetworkMode network_mode() const;

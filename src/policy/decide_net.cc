@@ -131,35 +131,39 @@ Decision CheckedDocument::decide_host_port(std::uint16_t port) const {
   return {.reason = Reason::host_port_not_listed, .place = ports.place.value_or(Place{})};
 }
 
+std::optional<Place> CheckedDocument::denied_place(std::string_view host) const {
+  const auto& denials = document_.network.egress_denylist.items;
+  if (denials.empty()) return std::nullopt;
+  if (const auto exact = denied_.exact.find(host); exact != denied_.exact.end())
+    return denials[exact->second.front()].place;
+  for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
+    const auto wild = denied_.below.find(host.substr(dot + 1));
+    if (wild != denied_.below.end()) return denials[wild->second.front()].place;
+  }
+  return std::nullopt;
+}
+
 Decision CheckedDocument::decide(const NetQuery& query) const {
   const auto address = ipv4_from(query.host);
   if (!address && !is_canonical_name(query.host)) return {.reason = Reason::bad_host};
   const Network& network = document_.network;
-  const bool to_host = query.host == kHostName;
-  const bool speaks = network.mode || network.egress_allowlist.place;
-  // The ports of the host are no matter of a workspace file; it can only turn the network off.
-  if (narrows_only() && (!speaks || (to_host && network_mode() != NetworkMode::none))) {
-    return {.effect = Effect::allow, .reason = Reason::no_opinion};
-  }
   const Place mode_place = network.mode ? network.mode->place : Place{};
-  if (network_mode() == NetworkMode::none)
+  const bool speaks = network.mode || network.egress_allowlist.place;
+  // A workspace file may turn the network off, name the hosts that stay, or refuse some.
+  const bool silent = narrows_only() && !speaks;
+  if (!silent && network_mode() == NetworkMode::none)
     return {.reason = Reason::network_off, .place = mode_place};
+  if (const auto denied = denied_place(query.host))
+    return {.reason = Reason::host_denied, .place = *denied};
+  const bool to_host = query.host == kHostName;
+  // The ports of the host are no matter of a workspace file.
+  if (silent || (narrows_only() && to_host))
+    return {.effect = Effect::allow, .reason = Reason::no_opinion};
   if (to_host) return decide_host_port(query.port);
   const bool own = query.host == "localhost" || query.host.ends_with(".localhost");
   if (own || (address && kind_of(*address) == AddressKind::forbidden))
     return {.reason = Reason::private_address};
 
-  const auto denied = [&](const std::vector<std::uint32_t>& rules) -> Decision {
-    return {.reason = Reason::host_denied,
-            .place = network.egress_denylist.items[rules.front()].place};
-  };
-  if (const auto exact = denied_.exact.find(query.host); exact != denied_.exact.end())
-    return denied(exact->second);
-  for (auto dot = query.host.find('.'); dot != std::string_view::npos;
-       dot = query.host.find('.', dot + 1)) {
-    const auto wild = denied_.below.find(query.host.substr(dot + 1));
-    if (wild != denied_.below.end()) return denied(wild->second);
-  }
   if (const auto* const rules = rules_for(query.host, query.port))
     return decide_listed(query, *rules);
   if (network_mode() == NetworkMode::public_) {
@@ -178,13 +182,13 @@ Decision CheckedDocument::decide(const NetQuery& query) const {
 
 Decision CheckedDocument::decide(const CredentialQuery& query) const {
   const auto& grants = document_.credentials.grants;
-  if (narrows_only() && !document_.credentials.mode)
-    return {.effect = Effect::allow, .reason = Reason::no_opinion};
   const auto& mode = document_.credentials.mode;
   const Place off = mode ? mode->place : Place{};
   // The grants of a preset do not outlive a document that turns them off.
   if (mode && mode->value == CredentialMode::none)
     return {.reason = Reason::no_grant, .place = off};
+  // A workspace file can name no grant, so turning them off is all that it can say.
+  if (narrows_only()) return {.effect = Effect::allow, .reason = Reason::no_opinion};
   const auto grant = std::ranges::find(grants.items, query.grant, &Grant::name);
   if (grant == grants.items.end()) {
     return {.reason = Reason::no_grant, .place = grants.place.value_or(off)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "policy/checked.h"
+#include "policy/host_view.h"
 
 namespace cordon::policy {
 namespace {
@@ -20,10 +21,6 @@ constexpr OwnTree kOwnTrees[] = {
     {"/dev/tty", true, true},  {"/dev/pts", true, true},  {"/dev/ptmx", true, true},
     {"/dev", true, false},     {"/proc", true, false},    {"/sys", false, false},
 };
-
-// What of the host `root = "host"` shows; the rest of it is absent.
-constexpr std::string_view kHostTrees[] = {"/usr",   "/bin",    "/sbin", "/lib", "/lib32",
-                                           "/lib64", "/libx32", "/opt",  "/etc"};
 
 // The rule of `patterns` that covers `path`. Overflow covers too: hide and protect only ever
 // refuse.
@@ -98,19 +95,16 @@ Decision CheckedDocument::decide_grant_of_path(const PathQuery& query) const {
     }
     const auto* const own = std::ranges::find(kOwnTrees, at, &OwnTree::path);
     if (own != std::end(kOwnTrees)) {
-      if (!own->readable) return {.reason = Reason::absent_path};
+      if (!own->readable) return {.reason = Reason::own_absent};
       return by_mode(own->writable, query.access, Reason::own_path, Reason::own_read_only, {});
     }
   }
   const Place root = filesystem.root ? filesystem.root->place : Place{};
-  if (query.access == Access::write) return {.reason = Reason::root_is_read_only, .place = root};
   // A root that is not stated is judged as the host's, which shows the least.
   const bool whole = filesystem.root && filesystem.root->value.kind != RootKind::host;
-  const bool shown =
-      whole || query.path == "/" || std::ranges::any_of(kHostTrees, [&](std::string_view t) {
-        return below(query.path, t).has_value();
-      });
-  if (!shown) return {.reason = Reason::absent_path, .place = root};
+  if (!whole && !is_shown_of_host(query.path))
+    return {.reason = Reason::absent_path, .place = root};
+  if (query.access == Access::write) return {.reason = Reason::root_is_read_only, .place = root};
   return {.effect = Effect::allow, .reason = Reason::system_path, .place = root};
 }
 

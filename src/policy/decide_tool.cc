@@ -47,7 +47,7 @@ CheckedDocument::ToolMatch CheckedDocument::match_tool(const ToolQuery& query) c
       if (specificity(rule.tool) != level || !glob_matches(rule.tool, query.tool)) continue;
       const auto holds = conditions[i] ? conditions[i]->accepts(arguments) : true;
       if (!holds)
-        return {{.reason = Reason::arguments_mismatch, .place = rule.place}, std::nullopt};
+        return {{.reason = Reason::arguments_unreadable, .place = rule.place}, std::nullopt};
       if (!*holds) {
         if (rule.effect != Effect::deny) unmet = rule.place;
         continue;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to a policy, and its answers. All small, all made without allocating.
+// Questions to a policy, and its answers: small values. Deciding over paths, hosts, credentials,
+// variables and ports allocates nothing; a tool rule with a condition reads the arguments, which
+// does.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +63,7 @@ enum class Reason : std::uint8_t {
   root_is_read_only,
   system_path,
   own_path,
+  own_absent,
   own_read_only,
   workspace_path,
   workspace_is_read_only,
@@ -87,6 +90,7 @@ enum class Reason : std::uint8_t {
   tool_not_listed,
   tool_rule,
   arguments_mismatch,
+  arguments_unreadable,
   // credentials, environment, ingress
   no_grant,
   grant_host,

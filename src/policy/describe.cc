@@ -137,8 +137,8 @@ class Describe {
   std::string rule_text(const EgressRule& rule) const {
     if (rule.host.name.empty()) {
       return fmt::format(
-          "may reach {}: not configured on this machine, or not for a host that a rule can reach: "
-          "nothing",
+          "may reach {}: nothing, because no registry that a rule can reach is configured on this "
+          "machine",
           rule.registry);
     }
     std::string text = fmt::format("may reach {}:{} ({})", to_string(rule.host), rule.port,
@@ -201,13 +201,15 @@ class Describe {
       line(topic, fmt::format("at most {}{}", to_size_text(limit->value), of), limit->place);
   }
 
+  static std::string cpus_text(std::uint64_t milli) {
+    return fmt::format("at most {} processor{}", static_cast<double>(milli) / 1000,
+                       milli == 1000 ? "" : "s");
+  }
+
   void limits() {
     const Resources& resources = document_.resources;
     if (resources.milli_cpus) {
-      line("limits",
-           fmt::format("at most {} processors",
-                       static_cast<double>(resources.milli_cpus->value) / 1000),
-           resources.milli_cpus->place);
+      line("limits", cpus_text(resources.milli_cpus->value), resources.milli_cpus->place);
     }
     bytes("limits", resources.memory, " of memory");
     count("limits", resources.pids, "processes and threads");
@@ -215,7 +217,7 @@ class Describe {
     count("limits", resources.inodes, "files on its own disk");
     count("limits", resources.open_files, "open files in a process");
     bytes("limits", resources.io, " a second to and from disk");
-    count("limits", resources.wall_seconds, "seconds");
+    count("limits", resources.wall_seconds, "seconds of wall time");
     count("limits", resources.cpu_seconds, "seconds of processor time");
     bytes("limits", resources.output, " of output");
     bytes("limits", resources.egress, " sent to the network");
@@ -234,6 +236,7 @@ class Describe {
       line("credentials", "what leaves is searched for secrets",
            credentials.secret_scanning->place);
     }
+    if (credentials.mode && credentials.mode->value == CredentialMode::none) return;
     for (const Grant& grant : credentials.grants.items) {
       std::string text = fmt::format("{}: {}:{} goes to {}", grant.name, to_string(grant.source),
                                      grant.from, grant.host.name);

@@ -8,6 +8,14 @@
 
 namespace cordon::policy {
 
+namespace {
+
+std::string where(const Change& change) {
+  return change.at.empty() ? "in " + change.file : "at " + change.at;
+}
+
+}  // namespace
+
 std::string_view to_string(Edit edit) noexcept {
   switch (edit) {
     case Edit::add:
@@ -25,13 +33,11 @@ std::string_view to_string(Edit edit) noexcept {
 std::string to_string(const Change& change) {
   switch (change.edit) {
     case Edit::add:
-      return fmt::format("add {} to {} in {}", change.value, change.key,
-                         change.at.empty() ? change.file : change.at);
+      return fmt::format("add {} to {} {}", change.value, change.key, where(change));
     case Edit::remove:
       return fmt::format("remove {} from {} at {}", change.value, change.key, change.at);
     case Edit::set:
-      return fmt::format("set {} = {} in {}", change.key, change.value,
-                         change.at.empty() ? change.file : change.at);
+      return fmt::format("set {} = {} {}", change.key, change.value, where(change));
     case Edit::none:
       return change.value;
   }
@@ -51,11 +57,17 @@ Change Spoken::set(std::string key, std::string value) const {
   return {Edit::set, file(), std::move(key), std::move(value), {}};
 }
 
+std::string Spoken::file() const {
+  const std::string& name = document().sources.front().name;
+  if (checked.origin() != Origin::builtin) return name;
+  return fmt::format("a policy of your own that extends {}", name.substr(name.find(':') + 1));
+}
+
 Change Spoken::remove(std::string key) const {
   if (from_preset()) {
-    const std::string& preset = document().sources[decision.place.source].name;
-    return none(
-        fmt::format("it is a rule of {}, and stays as long as {} extends it", preset, file()));
+    return none(fmt::format(
+        "it is a rule of {} and of every policy that extends it: extend another, or none",
+        document().sources[decision.place.source].name));
   }
   return {Edit::remove, file(), std::move(key), "the rule", rule()};
 }

@@ -29,9 +29,13 @@ std::string methods_of(const Spoken& spoken) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+// "POST on /*/*/git-upload-pack"
 std::string paths_of(const Spoken& spoken) {
   const EgressRule* const rule = rule_at(spoken);
-  return rule == nullptr ? std::string{} : fmt::format("{}", fmt::join(rule->paths, ", "));
+  if (rule == nullptr) return {};
+  const std::string methods =
+      rule->methods.empty() ? "requests" : fmt::format("{}", fmt::join(rule->methods, ", "));
+  return fmt::format("{} on {}", methods, fmt::join(rule->paths, ", "));
 }
 
 std::string sentence(const Spoken& spoken, const NetQuery& query) {
@@ -66,9 +70,8 @@ std::string sentence(const Spoken& spoken, const NetQuery& query) {
       return fmt::format("{} allows {} only", host, methods_of(spoken));
     case Reason::unusual_path:
       return fmt::format(
-          "the path {} is spelled in a way that servers read differently (`%2e`, `//`, `;`, `..`), "
-          "and is "
-          "refused where paths are judged",
+          "the path {} is spelled in a way that servers read differently (escapes of plain "
+          "characters, `//`, `..`, `;`, `?` and the like), and is refused where paths are judged",
           quoted(query.path));
     case Reason::url_path_not_listed:
       return fmt::format("{} allows {} only", host, paths_of(spoken));
@@ -159,12 +162,16 @@ std::vector<Change> to_refuse(const Spoken& spoken, const NetQuery& query) {
     return {spoken.add("network.egress_denylist", toml_text(query.host))};
   }
   if (spoken.decision.reason == Reason::host_port) return {spoken.remove("network.host_ports")};
-  // Where one rule goes, a less specific one may take its place: all that reach the host must go.
+  // Where one rule goes, a less specific one may take its place: all that reach the host must go. A
+  // preset's rules stay, so that the host has to be refused by name.
   std::vector<Change> changes;
   for (const EgressRule& rule : spoken.document().network.egress_allowlist.items) {
     if (rule.port != query.port || !matches(rule.host, query.host)) continue;
     const Decision allows{.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
-    changes.push_back(Spoken{spoken.checked, allows}.remove("network.egress_allowlist"));
+    const Spoken of_rule{spoken.checked, allows};
+    if (of_rule.from_preset())
+      return {spoken.add("network.egress_denylist", toml_text(query.host))};
+    changes.push_back(of_rule.remove("network.egress_allowlist"));
   }
   return changes;
 }

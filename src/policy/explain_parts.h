@@ -17,10 +17,13 @@ struct Spoken {
   const PolicyDocument& document() const { return checked.document(); }
   // Where the rule stands, or "default".
   std::string rule() const;
-  // The file that a person edits: the document's own, whatever preset the rule came from.
-  std::string file() const { return document().sources.front().name; }
-  // True when the rule came from a preset, which no edit of the document can take away.
-  bool from_preset() const { return decision.place.source != 0; }
+  // The file that a person edits: the document's own, whatever preset the rule came from; where the
+  // document is a preset itself, a policy of the person's own.
+  std::string file() const;
+  // True when the rule came from a preset, which no edit of a file can take away.
+  bool from_preset() const {
+    return decision.place.source != 0 || checked.origin() == Origin::builtin;
+  }
 
   Change add(std::string key, std::string value) const;
   Change set(std::string key, std::string value) const;

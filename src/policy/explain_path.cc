@@ -4,6 +4,7 @@
 
 #include "policy/explain_parts.h"
 #include "policy/glob.h"
+#include "policy/host_view.h"
 #include "policy/text.h"
 
 namespace cordon::policy {
@@ -17,7 +18,7 @@ std::string pattern_at(const std::vector<Stated<std::string>>& patterns, Place p
 }
 
 std::string root_words(const PolicyDocument& document) {
-  if (!document.filesystem.root) return "the system tree";
+  if (!document.filesystem.root) return "root = \"host\" by default";
   const Root& root = document.filesystem.root->value;
   if (root.kind == RootKind::host) return "root = \"host\"";
   return fmt::format("root = \"{}:{}\"", to_string(root.kind), root.name);
@@ -47,6 +48,8 @@ std::string sentence(const Spoken& spoken, const PathQuery& query) {
       return fmt::format("{} is in the system tree, which is never writable", path);
     case Reason::system_path:
       return fmt::format("{} is in the system tree ({})", path, root_words(spoken.document()));
+    case Reason::own_absent:
+      return fmt::format("{} does not exist in any sandbox", path);
     case Reason::own_path:
       return fmt::format("{} is the sandbox's own", path);
     case Reason::own_read_only:
@@ -77,7 +80,11 @@ Change to_allow(const Spoken& spoken, const PathQuery& query) {
     case Reason::protected_:
       return spoken.remove("filesystem.protect");
     case Reason::absent_path:
+      return mount();
     case Reason::root_is_read_only:
+      // Nobody is told to make the host's own programs and accounts writable.
+      if (is_shown_of_host(query.path))
+        return spoken.none("write below the workspace or /tmp instead");
       return mount();
     case Reason::workspace_is_read_only:
       return spoken.set("filesystem.mode", "\"read_write\"");

@@ -61,18 +61,27 @@ const Case kCases[] = {
      "\"read_only\", why = \"…\" }]"},
     {"system", "[filesystem]\nroot = \"image:debian-12\"", writes("/usr/bin/x"), "p.toml:2",
      "/usr/bin/x is in the system tree, which is never writable",
-     "add { source = \"/usr/bin/x\", target = \"/usr/bin/x\", mode = \"read_write\", why = \"…\" } "
-     "to "
+     "write below the workspace or /tmp instead", ""},
+    {"a place of an image", "[filesystem]\nroot = \"image:debian-12\"", writes("/srv/x"),
+     "p.toml:2", "/srv/x is in the system tree, which is never writable",
+     "add { source = \"/srv/x\", target = \"/srv/x\", mode = \"read_write\", why = \"…\" } to "
      "filesystem.host_mounts in p.toml",
-     "[filesystem]\nroot = \"image:debian-12\"\nhost_mounts = [{ source = \"/usr/bin/x\", target = "
-     "\"/usr/bin/x\", "
-     "mode = \"read_write\", why = \"…\" }]"},
+     "[filesystem]\nroot = \"image:debian-12\"\nhost_mounts = [{ source = \"/srv/x\", target = "
+     "\"/srv/x\", mode = \"read_write\", why = \"…\" }]"},
+    {"secrets of the host", "[filesystem]\nroot = \"host\"", reads("/etc/shadow"), "p.toml:2",
+     "/etc/shadow does not exist inside: root = \"host\" does not show it and nothing mounts it",
+     "add { source = \"/etc/shadow\", target = \"/etc/shadow\", mode = \"read_only\", why = \"…\" "
+     "} to filesystem.host_mounts in p.toml",
+     "[filesystem]\nroot = \"host\"\nhost_mounts = [{ source = \"/etc/shadow\", target = "
+     "\"/etc/shadow\", mode = \"read_only\", why = \"…\" }]"},
+    {"sysfs", "", reads("/sys/kernel"), "default", "/sys/kernel does not exist in any sandbox",
+     "no policy can allow it: every sandbox has these trees for itself", ""},
     {"read_only workspace", "[filesystem]\nmode = \"read_only\"", writes("/workspace/x"),
      "p.toml:2", "/workspace/x is in the workspace, whose mode is read_only",
      "set filesystem.mode = \"read_write\" in p.toml", "[filesystem]\nmode = \"read_write\""},
     {"read_only mount", "[filesystem]\nhost_mounts = [{ source = \"/a\", target = \"/a\" }]",
      writes("/a/x"), "p.toml:2", "/a/x is in a mount of the host whose mode is read_only",
-     "set filesystem.host_mounts[].mode = \"read_write\" in p.toml:2",
+     "set filesystem.host_mounts[].mode = \"read_write\" at p.toml:2",
      "[filesystem]\nhost_mounts = [{ source = \"/a\", target = \"/a\", mode = \"read_write\" }]"},
     {"own", "", writes("/proc/sys/kernel/core_pattern"), "default",
      "/proc/sys/kernel/core_pattern is the sandbox's own and may only be read",
@@ -86,7 +95,7 @@ const Case kCases[] = {
      R"(add "/workspace/a\\[1\\].txt" to filesystem.protect in p.toml)",
      "[filesystem]\nprotect = [\"/workspace/a\\\\[1\\\\].txt\"]"},
     {"allowed read", "", reads("/usr/bin/python3"), "default",
-     "/usr/bin/python3 is in the system tree (the system tree)",
+     "/usr/bin/python3 is in the system tree (root = \"host\" by default)",
      "add \"/usr/bin/python3\" to filesystem.hide in p.toml",
      "[filesystem]\nhide = [\"/usr/bin/python3\"]"},
 
@@ -106,23 +115,23 @@ const Case kCases[] = {
     {"method",
      "[network]\negress_allowlist = [{ host = \"a.example\", methods = [\"GET\", \"HEAD\"] }]",
      dials("a.example", 443, "POST", "/x"), "p.toml:2", "a.example allows GET, HEAD only",
-     "add \"POST\" to network.egress_allowlist[].methods in p.toml:2",
+     "add \"POST\" to network.egress_allowlist[].methods at p.toml:2",
      "[network]\negress_allowlist = [{ host = \"a.example\", methods = [\"GET\", \"HEAD\", "
      "\"POST\"] }]"},
     {"path", "[network]\negress_allowlist = [{ host = \"a.example\", paths = [\"/x/**\"] }]",
-     dials("a.example", 443, "GET", "/y"), "p.toml:2", "a.example allows /x/** only",
-     "add \"/y\" to network.egress_allowlist[].paths in p.toml:2",
+     dials("a.example", 443, "GET", "/y"), "p.toml:2", "a.example allows requests on /x/** only",
+     "add \"/y\" to network.egress_allowlist[].paths at p.toml:2",
      "[network]\negress_allowlist = [{ host = \"a.example\", paths = [\"/x/**\", \"/y\"] }]"},
     {"odd path", "[network]\negress_allowlist = [{ host = \"a.example\", paths = [\"/x/**\"] }]",
      dials("a.example", 443, "GET", "/x/%2e%2e/y"), "p.toml:2",
-     "the path `/x/%2e%2e/y` is spelled in a way that servers read differently (`%2e`, `//`, `;`, "
-     "`..`), and is refused "
-     "where paths are judged",
+     "the path `/x/%2e%2e/y` is spelled in a way that servers read differently (escapes of plain "
+     "characters, `//`, `..`, "
+     "`;`, `?` and the like), and is refused where paths are judged",
      "no policy can allow it; send the path in its plain spelling", ""},
     {"websocket", "[network]\negress_allowlist = [{ host = \"a.example\", methods = [\"GET\"] }]",
      dials("a.example", 443, "GET", "/x", true), "p.toml:2",
      "a.example is judged by requests and may not become a WebSocket",
-     "set network.egress_allowlist[].websocket = true in p.toml:2",
+     "set network.egress_allowlist[].websocket = true at p.toml:2",
      "[network]\negress_allowlist = [{ host = \"a.example\", methods = [\"GET\"], websocket = true "
      "}]"},
     {"denied host", "[network]\nmode = \"public\"\negress_denylist = [\"*.example.net\"]",
@@ -190,7 +199,18 @@ const Case kCases[] = {
      "[\"repo\"] }",
      calls("github", "create"), "p.toml:1",
      "the arguments of github/create do not satisfy the rule for `create`",
-     "set tools.github.rules[].arguments = a schema that the call satisfies in p.toml:1",
+     "set tools.github.rules[].arguments = { … }, a schema that the call satisfies, at p.toml:1",
+     "[[tools.github.rules]]\ntool = \"create\"\neffect = \"allow\""},
+    {"unreadable arguments",
+     "[[tools.github.rules]]\ntool = \"create\"\neffect = \"deny\"\narguments = { required = "
+     "[\"repo\"] }",
+     calls("github", "create", "{\"a\":1,\"a\":2}"), "p.toml:1",
+     "the arguments of github/create cannot be judged: they are not one JSON object without "
+     "duplicate keys",
+     "no policy can allow it; send one JSON object without duplicate keys", ""},
+    {"asked tool", "[[tools.github.rules]]\ntool = \"create\"\neffect = \"ask\"",
+     calls("github", "create"), "p.toml:1", "github/create matches `create`, whose effect is ask",
+     "set tools.github.rules[].effect = \"allow\" at p.toml:1",
      "[[tools.github.rules]]\ntool = \"create\"\neffect = \"allow\""},
     {"allowed tool", "[tools.github]\nallow = [\"get_*\"]", calls("github", "get_issue"),
      "p.toml:2", "github/get_issue matches `get_*`, whose effect is allow",
@@ -241,7 +261,26 @@ TEST(Explain, SaysThatAPresetsRuleStays) {
   ASSERT_EQ(got.changes.size(), 1U);
   EXPECT_EQ(got.changes[0].edit, Edit::none);
   EXPECT_EQ(to_string(got.changes[0]),
-            "it is a rule of preset:coding-agent, and stays as long as p.toml extends it");
+            "it is a rule of preset:coding-agent and of every policy that extends it: extend "
+            "another, or none");
+}
+
+TEST(Explain, ProposesToDenyAHostThatAPresetAllows) {
+  const Policy policy = load("extends = [\"coding-agent\"]");
+  const Explanation got = explain(policy, NetQuery{"github.com"});
+  ASSERT_EQ(got.changes.size(), 1U);
+  EXPECT_EQ(to_string(got.changes[0]), "add \"github.com\" to network.egress_denylist in p.toml");
+  EXPECT_FALSE(load("extends = [\"coding-agent\"]\n[network]\negress_denylist = [\"github.com\"]")
+                   .decide(NetQuery{"github.com"})
+                   .allowed());
+}
+
+TEST(Explain, NeverProposesToEditAPreset) {
+  auto document = parse("[network]\nmode = \"restricted\"", "preset:mine", Syntax::toml);
+  const Policy policy = *check(*std::move(document), Origin::builtin, {});
+  EXPECT_EQ(to_string(explain(policy, NetQuery{"a.example"}).changes.at(0)),
+            "add \"a.example:443\" to network.egress_allowlist in a policy of your own that "
+            "extends mine");
 }
 
 TEST(Explain, ProposesToRemoveEveryRuleThatReachesAHost) {

@@ -32,6 +32,11 @@ std::string sentence(const Spoken& spoken, const ToolQuery& query) {
       return fmt::format("{} matches {}, whose effect is {}", tool,
                          rule == nullptr ? "a rule" : quoted(rule->tool),
                          to_string(spoken.decision.effect));
+    case Reason::arguments_unreadable:
+      return fmt::format(
+          "the arguments of {} cannot be judged: they are not one JSON object without duplicate "
+          "keys",
+          tool);
     case Reason::arguments_mismatch:
       return fmt::format("the arguments of {} do not satisfy the rule for {}", tool,
                          rule == nullptr ? "it" : quoted(rule->tool));
@@ -42,20 +47,25 @@ std::string sentence(const Spoken& spoken, const ToolQuery& query) {
 
 Change to_allow(const Spoken& spoken, const ToolQuery& query) {
   const std::string allow = fmt::format("tools.{}.allow", printable(query.server));
+  const std::string rules = fmt::format("tools.{}.rules[]", printable(query.server));
   switch (spoken.decision.reason) {
     case Reason::server_not_listed:
     case Reason::tool_not_listed:
       return spoken.add(allow, toml_text(query.tool));
+    case Reason::arguments_unreadable:
+      return spoken.none("no policy can allow it; send one JSON object without duplicate keys");
     case Reason::arguments_mismatch:
       if (spoken.from_preset()) return spoken.remove(allow);
-      return {Edit::set, spoken.file(),
-              fmt::format("tools.{}.rules[].arguments", printable(query.server)),
-              "a schema that the call satisfies", spoken.rule()};
+      return {Edit::set, spoken.file(), rules + ".arguments",
+              "{ … }, a schema that the call satisfies,", spoken.rule()};
     default: {
       const ToolRule* const rule = rule_at(spoken, query);
       // A pattern that refuses gives way to the tool's own name, which is more specific.
       if (rule != nullptr && rule->tool != query.tool)
         return spoken.add(allow, toml_text(query.tool));
+      if (spoken.decision.effect == Effect::ask && !spoken.from_preset()) {
+        return {Edit::set, spoken.file(), rules + ".effect", "\"allow\"", spoken.rule()};
+      }
       return spoken.remove(fmt::format("tools.{}", printable(query.server)));
     }
   }

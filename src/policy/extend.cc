@@ -92,6 +92,7 @@ class Merge {
     listed(under.egress_allowlist, over.egress_allowlist);
     listed(under.egress_denylist, over.egress_denylist);
     value(under.ask, over.ask);
+    if (over.ingress.place && over.ingress.items.empty()) under.ingress.items.clear();  // deny_all
     listed(under.ingress, over.ingress);
     listed(under.host_ports, over.host_ports);
     value(under.requests_per_minute, over.requests_per_minute);

@@ -21,7 +21,7 @@ constexpr Key kKeys[] = {
     {"version", Kind::integer, "version of this vocabulary", {}, 1, 1, {}, kNow},
     {"extends", Kind::texts, "presets whose rules this document starts from", {}, 0, 0, {}, kNow},
     {"isolation", Kind::choice, "the wall: process, gvisor or microvm", "process gvisor microvm"},
-    {"require", Kind::texts, "refuse to start where one of these cannot be held"},
+    {"require", Kind::texts, "refuse to start where one of these cannot be held", {}, 0, 0, "[]"},
 
     {"filesystem", Kind::table, "what is visible and what is writable"},
     {"filesystem.root", Kind::text, "the system tree: image:NAME, dir:PATH or host"},
@@ -52,7 +52,7 @@ constexpr Key kKeys[] = {
 
     {"environment", Kind::table, "variables that the program sees"},
     {"environment.pass", Kind::texts, "names taken from the caller; a trailing * is a prefix"},
-    {"environment.set", Kind::texts_by_name, "variables with fixed values"},
+    {"environment.set", Kind::texts_by_name, "variables with fixed values", {}, 0, 0, "{}"},
 
     {"process", Kind::table, "identity inside"},
     {"process.user", Kind::choice, "an ordinary user, or id 0 inside without capabilities",
@@ -78,7 +78,7 @@ constexpr Key kKeys[] = {
     {"network.egress_allowlist[].why", Kind::text, "the reason, for the record"},
     {"network.egress_denylist",
      Kind::texts,
-     "hosts refused under mode public; wins over every other rule",
+     "hosts that are refused whatever allows them",
      {},
      0,
      0,
@@ -127,7 +127,7 @@ constexpr Key kKeys[] = {
     {"resources.egress_limit", Kind::size, "bytes sent to the network", {}, kKi, 64 * kTi},
 
     {"credentials", Kind::table, "secrets that are used for the sandbox and never seen by it"},
-    {"credentials.mode", Kind::choice, "how grants are used", "none just_in_time"},
+    {"credentials.mode", Kind::choice, "how grants are used", "none just_in_time", 0, 0, "none"},
     {"credentials.secret_scanning",
      Kind::boolean,
      "look for secrets in what leaves",

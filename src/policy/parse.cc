@@ -15,6 +15,7 @@ namespace {
 bool is_neutral(const Value& value, const Key& key) {
   if (key.neutral.empty()) return false;
   if (value.list() != nullptr) return value.list()->empty();
+  if (value.table() != nullptr) return value.table()->empty();
   if (value.boolean() != nullptr) return !*value.boolean() && key.neutral == "false";
   return value.text() != nullptr && *value.text() == key.neutral;
 }
@@ -68,13 +69,16 @@ Syntax syntax_of(std::string_view file, std::string_view text) noexcept {
 
 Result<PolicyDocument> parse(std::string_view text, std::string file, Syntax syntax,
                              Problems* problems) {
-  Problems own{file};
-  Problems& found = problems == nullptr ? own : *problems;
-  TRY(const Value tree, syntax == Syntax::json ? read_json(text, found) : read_toml(text, found));
-  check_shape(tree, found);
-  if (!found.empty()) return found.to_error();
-  PolicyDocument document = read(tree, std::move(file), found);
-  if (!found.empty()) return found.to_error();
+  Problems found{file};
+  Result<PolicyDocument> document = [&]() -> Result<PolicyDocument> {
+    TRY(const Value tree, syntax == Syntax::json ? read_json(text, found) : read_toml(text, found));
+    check_shape(tree, found);
+    if (!found.empty()) return found.to_error();
+    PolicyDocument whole = read(tree, std::move(file), found);
+    if (!found.empty()) return found.to_error();
+    return whole;
+  }();
+  if (problems != nullptr) problems->add_all(found);
   return document;
 }
 

@@ -256,7 +256,7 @@ Grant parse_grant(const Section& section) {
 // What no request that is judged by its path may have, and escapes, which a pattern cannot name.
 bool has_no_place_in_url(char c) {
   return c <= ' ' || c >= 0x7F ||
-         std::string_view{"%;\\#\"<>[]^`{|}"}.find(c) != std::string_view::npos;
+         std::string_view{"%;?\\#\"<>[]^`{|}"}.find(c) != std::string_view::npos;
 }
 
 }  // namespace
@@ -271,7 +271,8 @@ std::vector<std::string> parse_url_paths(const Section& section) {
     if (!path.value.starts_with('/')) {
       say("a path begins with `/`");
     } else if (std::ranges::any_of(path.value, has_no_place_in_url)) {
-      say("`%`, `;`, `\\`, `#`, quotes, brackets, blanks and letters beyond ASCII have no place "
+      say("`%`, `?`, `;`, `\\`, `#`, quotes, brackets, blanks and letters beyond ASCII have no "
+          "place "
           "here; "
           "write `*` for that part");
     } else if (path.value == "/**" || path.value == "/*") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checked policy: what it decides. Made only by check() and attenuate().
+// A checked policy: what it decides. Made only by check(), narrow() and attenuate().
 #pragma once
 
 #include <cstdint>

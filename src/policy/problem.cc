@@ -29,6 +29,10 @@ void Problems::add(std::string file, Mark mark, std::string message) {
   all_.insert(later, {std::move(file), mark, std::move(message)});
 }
 
+void Problems::add_all(const Problems& other) {
+  for (const Problem& problem : other.all_) add(problem.file, problem.mark, problem.message);
+}
+
 Error Problems::to_error() const {
   assert(!all_.empty());
   std::string text = to_string(all_.front());

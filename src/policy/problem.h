@@ -29,6 +29,9 @@ class Problems {
   // The same with the name of another file: a preset that the document extends.
   void add(std::string file, Mark mark, std::string message);
 
+  // All problems of `other`, which keep the names of their files.
+  void add_all(const Problems& other);
+
   bool empty() const noexcept { return all_.empty(); }
   const std::vector<Problem>& all() const noexcept { return all_; }
   // Before: not empty. The first in reading order, and how many more there are.
