@@ -35,9 +35,10 @@ bool is_normal_path(std::string_view path) noexcept;
 // Both normal.
 std::optional<std::string_view> below(std::string_view path, std::string_view root) noexcept;
 
-// A path pattern: components, each a glob; `**` is any number of components. It covers what it
-// matches and everything below. Refused: empty components, `.` and `..`, brackets and braces (which
-// would silently match nothing), more than two `**`, and patterns that match everything.
+// A path pattern: components, each a glob; `**` is any number of components, at the end one or more
+// (so that `a/**` leaves `a` itself). It covers what it matches and everything below. Refused:
+// empty components, `.` and `..`, brackets and braces (which would silently match nothing), more
+// than two `**`, and patterns that match everything.
 Status check_path_pattern(std::string_view pattern);
 
 // Many path patterns, matched against a path at the cost of its components, not of their number, as
