@@ -39,6 +39,13 @@ TEST(PathDecision, GivesAnEmptyDocumentAWorkspaceAndTheSystem) {
                                    {exec, "/usr/bin/env", kYes, system_path},
                                    {read, "/etc/passwd", kYes, system_path},
                                    {write, "/etc/passwd", kNo, root_is_read_only},
+                                   {read, "/etc", kYes, system_path},
+                                   {read, "/etc/ssl/certs/a.pem", kYes, system_path},
+                                   {read, "/etc/ssl/private/a.key", kNo, absent_path},
+                                   {read, "/etc/shadow", kNo, absent_path},
+                                   {read, "/etc/ssh/ssh_host_ed25519_key", kNo, absent_path},
+                                   {read, "/etc/sudoers", kNo, absent_path},
+                                   {read, "/etc/machine-id", kNo, absent_path},
                                    {read, "/home/u/.ssh/id_rsa", kNo, absent_path},
                                    {read, "/root", kNo, absent_path},
                                    {read, "/var/log/x", kNo, absent_path},
@@ -51,7 +58,7 @@ TEST(PathDecision, GivesAnEmptyDocumentAWorkspaceAndTheSystem) {
                                    {write, "/dev/sda", kNo, own_read_only},
                                    {read, "/proc/self/status", kYes, own_path},
                                    {write, "/proc/sys/x", kNo, own_read_only},
-                                   {read, "/sys/kernel", kNo, absent_path},
+                                   {read, "/sys/kernel", kNo, own_absent},
                                    {read, "/bound/x", kYes, workspace_path, "/bound"},
                                    {read, "/workspace/x", kNo, absent_path, "/bound"},
                                });
@@ -128,7 +135,7 @@ TEST(PathDecision, ShowsAllOfAnImageOrDirectoryButNeverWrites) {
     expect_rows(policy, {{read, "/home/u", kYes, system_path},
                          {read, "/var/lib/x", kYes, system_path},
                          {write, "/home/u", kNo, root_is_read_only},
-                         {read, "/sys/x", kNo, absent_path},
+                         {read, "/sys/x", kNo, own_absent},
                          {write, "/proc/x", kNo, own_read_only}});
   }
   expect_rows(policy_from("[filesystem]\nroot = \"host\"\n"),
@@ -154,7 +161,7 @@ TEST(PathDecision, IsNarrowedByAWorkspaceFileWhereItSpeaks) {
                {read, "/workspace/b", kNo, hidden},
                {write, "/workspace/c", kNo, protected_},
                {write, "/workspace/d", kYes, workspace_path},
-               {write, "/etc/x", kNo, root_is_read_only},
+               {write, "/usr/x", kNo, root_is_read_only},
                {read, "/home/x", kNo, absent_path}});
   expect_rows(narrowed(policy, "[filesystem]\nmode = \"read_only\"\n"),
               {{write, "/workspace/d", kNo, workspace_is_read_only},

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/checked.h"
+#include "policy/host_view.h"
 #include "policy/naive_glob_test.h"
 #include "policy/random_policy_test.h"
 
@@ -158,12 +159,14 @@ Effect decide(const PolicyDocument& document, const PathQuery& query) {
     return longest->readable && (!write || longest->writable) ? Effect::allow : Effect::deny;
   if (write) return Effect::deny;
   if (filesystem.root && filesystem.root->value.kind != RootKind::host) return Effect::allow;
-  if (query.path == "/") return Effect::allow;
-  for (const char* const shown :
-       {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc"}) {
-    if (holds(shown, query.path)) return Effect::allow;
-  }
-  return Effect::deny;
+  const auto shows = [&](std::string_view shown) { return holds(shown, query.path); };
+  const auto lies_on_the_way = [&](std::string_view shown) {
+    return query.path == "/" || holds(query.path, shown);
+  };
+  const bool shown = std::ranges::any_of(host_trees(), shows) ||
+                     std::ranges::any_of(host_etc(), shows) ||
+                     std::ranges::any_of(host_etc(), lies_on_the_way);
+  return shown ? Effect::allow : Effect::deny;
 }
 
 }  // namespace model
