@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// capget, capset and the prctl options beside them; libcap only for names.
+#include "os/capability.h"
+
+#include <array>
+#include <linux/capability.h>
+#include <memory>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cordon::os {
+namespace {
+
+// The sets are 64 bits wide; the kernel answers EINVAL from the first number that it lacks.
+constexpr int kMostCapabilities = 64;
+
+using RawSets = std::array<__user_cap_data_struct, 2>;
+
+Result<RawSets> capget() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  RawSets sets{};
+  if (::syscall(SYS_capget, &header, sets.data()) != 0) return Error::from_errno("capget");
+  return sets;
+}
+
+Status capset(const RawSets& sets) {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  if (::syscall(SYS_capset, &header, sets.data()) != 0) return Error::from_errno("capset");
+  return {};
+}
+
+CapabilitySet join(std::uint32_t low, std::uint32_t high) {
+  return CapabilitySet::from_bits(low | (std::uint64_t{high} << 32U));
+}
+
+// 1, 0, or below 0 when there is no such capability.
+int in_bounding(int capability) { return ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0); }
+int in_ambient(int capability) {
+  return ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0);
+}
+
+std::string name_of(int capability) {
+  const std::unique_ptr<char, int (*)(void*)> name{
+      ::cap_to_name(static_cast<cap_value_t>(capability)), &::cap_free};
+  return name ? name.get() : std::to_string(capability);
+}
+
+}  // namespace
+
+std::string to_string(CapabilitySet set) {
+  std::string names;
+  for (int capability = 0; capability < kMostCapabilities; ++capability) {
+    if (!set.has(capability)) continue;
+    if (!names.empty()) names += ',';
+    names += name_of(capability);
+  }
+  return names;
+}
+
+Result<CapabilityState> read_capabilities() {
+  TRY(const RawSets raw, capget());
+  std::uint64_t bounding = 0;
+  std::uint64_t ambient = 0;
+  for (int capability = 0; capability < kMostCapabilities; ++capability) {
+    const int bound = in_bounding(capability);
+    if (bound < 0) break;
+    const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(capability);
+    if (bound == 1) bounding |= bit;
+    if (in_ambient(capability) == 1) ambient |= bit;
+  }
+  return CapabilityState{.effective = join(raw[0].effective, raw[1].effective),
+                         .permitted = join(raw[0].permitted, raw[1].permitted),
+                         .inheritable = join(raw[0].inheritable, raw[1].inheritable),
+                         .bounding = CapabilitySet::from_bits(bounding),
+                         .ambient = CapabilitySet::from_bits(ambient)};
+}
+
+Status drop_bounding(CapabilitySet kept) {
+  for (int capability = 0; capability < kMostCapabilities; ++capability) {
+    const int bound = in_bounding(capability);
+    if (bound < 0) break;
+    if (bound == 0 || kept.has(capability)) continue;
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      return Error::from_errno("prctl PR_CAPBSET_DROP").with(name_of(capability));
+    }
+  }
+  return {};
+}
+
+Status clear_ambient() {
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+    return Error::from_errno("prctl PR_CAP_AMBIENT_CLEAR_ALL");
+  }
+  return {};
+}
+
+Status keep_exactly(CapabilitySet kept) {
+  // The bounding set first: taking from it needs CAP_SETPCAP, which the last step may take away.
+  TRY_DO(drop_bounding(kept));
+  TRY_DO(clear_ambient());
+  const auto low = static_cast<std::uint32_t>(kept.bits());
+  const auto high = static_cast<std::uint32_t>(kept.bits() >> 32U);
+  const RawSets exact{{{.effective = low, .permitted = low, .inheritable = 0},
+                       {.effective = high, .permitted = high, .inheritable = 0}}};
+  auto set = capset(exact);
+  if (!set) return std::move(set).error().with(to_string(kept));
+  return {};
+}
+
+Status set_keep_capabilities(bool keep) {
+  if (::prctl(PR_SET_KEEPCAPS, keep ? 1 : 0, 0, 0, 0) != 0) {
+    return Error::from_errno("prctl PR_SET_KEEPCAPS");
+  }
+  return {};
+}
+
+}  // namespace cordon::os

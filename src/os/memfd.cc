@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// memfd_create and its seals.
+#include "os/memfd.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/file.h"
+#include "os/kernel_abi.h"
+
+namespace cordon::os {
+namespace {
+
+constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+}  // namespace
+
+Result<Fd> memfd_create(const char* name, Executable executable) {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const unsigned mode = executable == Executable::yes ? abi::kMfdExec : abi::kMfdNoexecSeal;
+  int fd = ::memfd_create(name, kFlags | mode);
+  // Kernels before 6.3 know neither flag and make every memfd executable.
+  if (fd < 0 && errno == EINVAL) fd = ::memfd_create(name, kFlags);
+  if (fd < 0) return Error::from_errno("memfd_create").with(name);
+  return Fd{fd};
+}
+
+Status seal(const Fd& memfd) {
+  if (::fcntl(memfd.get(), F_ADD_SEALS, kSeals) != 0) return Error::from_errno("fcntl F_ADD_SEALS");
+  return {};
+}
+
+Result<bool> is_sealed(const Fd& memfd) {
+  const int seals = ::fcntl(memfd.get(), F_GET_SEALS);
+  if (seals < 0) return Error::from_errno("fcntl F_GET_SEALS");
+  return (seals & kSeals) == kSeals;
+}
+
+Result<Fd> sealed_memfd(const char* name, std::span<const std::byte> bytes, Executable executable) {
+  TRY(Fd memfd, memfd_create(name, executable));
+  TRY_DO(write_all(memfd, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  TRY_DO(seal(memfd));
+  if (::lseek(memfd.get(), 0, SEEK_SET) < 0) return Error::from_errno("lseek").with(name);
+  return memfd;
+}
+
+}  // namespace cordon::os

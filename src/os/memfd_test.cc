@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/memfd.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+#include "os/file.h"
+
+namespace cordon::os {
+namespace {
+
+TEST(Memfd, KeepsItsBytesAndIsClosedOnExec) {
+  const auto memfd = memfd_create("scratch");
+  ASSERT_TRUE(memfd) << memfd.error().text();
+  EXPECT_NE(::fcntl(memfd->get(), F_GETFD) & FD_CLOEXEC, 0);
+  ASSERT_TRUE(write_all(*memfd, "abc"));
+  ASSERT_EQ(::lseek(memfd->get(), 0, SEEK_SET), 0);
+  EXPECT_EQ(*read_all(*memfd, 10), "abc");
+}
+
+TEST(Memfd, SealEndsEveryChange) {
+  const auto memfd = memfd_create("scratch");
+  ASSERT_TRUE(memfd);
+  EXPECT_FALSE(*is_sealed(*memfd));
+  ASSERT_TRUE(write_all(*memfd, "abc"));
+  EXPECT_EQ(::ftruncate(memfd->get(), 2), 0) << "before the seal it can shrink";
+  ASSERT_TRUE(seal(*memfd));
+  EXPECT_TRUE(*is_sealed(*memfd));
+  const auto write = write_all(*memfd, "d");
+  ASSERT_FALSE(write);
+  EXPECT_EQ(write.error().cause().value(), EPERM);
+  EXPECT_NE(::ftruncate(memfd->get(), 0), 0);
+  EXPECT_NE(::ftruncate(memfd->get(), 9), 0);
+}
+
+TEST(Memfd, SealedFromBytesReadsFromTheStart) {
+  const auto memfd = sealed_memfd("plan", as_bytes("bytes"));
+  ASSERT_TRUE(memfd) << memfd.error().text();
+  EXPECT_EQ(*read_all(*memfd, 10), "bytes");
+  EXPECT_TRUE(*is_sealed(*memfd));
+}
+
+TEST(Memfd, OfAnOrdinaryFileCannotBeSealed) {
+  const auto pipe = pipe2();
+  ASSERT_TRUE(pipe);
+  EXPECT_FALSE(seal(pipe->write));
+  EXPECT_FALSE(is_sealed(pipe->read));
+}
+
+TEST(Memfd, IsExecutableOnlyWhenAsked) {
+  const auto mode_of = [](Executable executable) {
+    const auto memfd = memfd_create("program", executable);
+    struct stat what{};
+    return memfd && ::fstat(memfd->get(), &what) == 0 ? what.st_mode & 0111U : ~0U;
+  };
+  EXPECT_EQ(mode_of(Executable::yes), 0111U);
+  if (mode_of(Executable::no) == 0111U) GTEST_SKIP() << "kernel before 6.3: no noexec seal";
+  EXPECT_EQ(mode_of(Executable::no), 0U);
+}
+
+}  // namespace
+}  // namespace cordon::os

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that nobody can guess.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+
+namespace cordon::os {
+
+// Fills all of `bytes` from the kernel's generator; waits only before it is first seeded.
+Status getrandom(std::span<std::byte> bytes);
+
+template <std::size_t N>
+Result<std::array<std::byte, N>> random_bytes() {
+  std::array<std::byte, N> bytes{};
+  TRY_DO(getrandom(bytes));
+  return bytes;
+}
+
+}  // namespace cordon::os

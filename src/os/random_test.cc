@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/random.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace cordon::os {
+namespace {
+
+TEST(Random, TwoDrawsDiffer) {
+  const auto one = random_bytes<32>();
+  const auto two = random_bytes<32>();
+  ASSERT_TRUE(one && two);
+  EXPECT_NE(*one, *two);
+}
+
+TEST(Random, FillsEveryPartOfALargeBuffer) {
+  std::vector<std::byte> bytes(100'000);
+  ASSERT_TRUE(getrandom(bytes));
+  for (std::size_t at = 0; at < bytes.size(); at += 1000) {
+    EXPECT_TRUE(std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                            bytes.begin() + static_cast<std::ptrdiff_t>(at + 1000),
+                            [](std::byte b) { return b != std::byte{0}; }))
+        << at;
+  }
+  EXPECT_TRUE(getrandom({}));
+}
+
+}  // namespace
+}  // namespace cordon::os
