@@ -29,10 +29,11 @@ asio::awaitable<std::optional<T>> as_optional(asio::awaitable<T> task) {
 
 // Runs `task`, and cancels it when `limit` has passed first: then Errc::timeout. Returns only after
 // the task has ended, so nothing that it refers to needs to outlive this call; a task that ignores
-// its cancellation is waited for, and its late value destroyed. Exceptions of the task pass through.
+// its cancellation is waited for, and its late value destroyed. Exceptions of the task pass
+// through.
 //
-// Not asio's `task || timer`: that waits for the first *success*, and so would hold the exception of
-// a task back until the timer fires.
+// Not asio's `task || timer`: that waits for the first *success*, and so would hold the exception
+// of a task back until the timer fires.
 template <class T>
 Task<T> within(std::chrono::steady_clock::duration limit, Task<T> task) {
   const auto executor = co_await asio::this_coro::executor;

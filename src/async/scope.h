@@ -25,14 +25,16 @@ class Scope {
   explicit Scope(const asio::any_io_executor& executor);
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
-  // Before: joined. A scope with running tasks ends the process: they would write into freed memory.
+  // Before: joined. A scope with running tasks ends the process: they would write into freed
+  // memory.
   ~Scope();
 
   // Starts `task` at the loop's next turn. What it refers to outlives the scope. An exception that
   // leaves it is a bug and is thrown out of the loop's run(); the end of a cancelled task is not.
   void spawn(asio::awaitable<void> task);
 
-  // Asks every running task to end, and every later one before it begins. `join` still has to follow.
+  // Asks every running task to end, and every later one before it begins. `join` still has to
+  // follow.
   void cancel();
 
   // Returns when no task is left, those included that tasks spawn meanwhile. If the caller is
@@ -46,8 +48,8 @@ class Scope {
   void ended(Children::iterator child, const std::exception_ptr& failure);
 
   asio::steady_timer idle_;  // never fires: cancelled to wake `join`
-  Children children_;        // one signal for each running task; a list, because slots point into it
-  Children ended_;           // left `children_` while `cancel` walked it
+  Children children_;  // one signal for each running task; a list, because slots point into it
+  Children ended_;     // left `children_` while `cancel` walked it
   bool cancelled_ = false;
   bool walking_ = false;
 };

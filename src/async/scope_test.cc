@@ -112,8 +112,8 @@ TEST(Scope, CancellingItsOwnerCancelsAndJoinsTheChildren) {
   bool child = false;
   bool body = false;
   const Status status = block_on(
-      loop, within(milliseconds{5},
-                   in_scope(spawn_sleeper_and_sleep, std::ref(child), std::ref(body))));
+      loop,
+      within(milliseconds{5}, in_scope(spawn_sleeper_and_sleep, std::ref(child), std::ref(body))));
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code(), Errc::timeout);
   EXPECT_TRUE(body);

@@ -51,9 +51,8 @@ TEST(SpdlogSink, WritesOneTimedJsonLinePerRecord) {
   }
   const auto lines = file.lines();
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0],
-            R"({"time":"2023-11-14T22:13:20.042Z","level":"info","component":"egress",)"
-            R"("message":"refused","host":"a\nb"})");
+  EXPECT_EQ(lines[0], R"({"time":"2023-11-14T22:13:20.042Z","level":"info","component":"egress",)"
+                      R"("message":"refused","host":"a\nb"})");
 }
 
 TEST(SpdlogSink, KeepsLinesWholeWhenManyThreadsWrite) {
