@@ -10,6 +10,7 @@
 #include "os/probe_files.h"
 #include "os/probe_identity.h"
 #include "os/probe_namespaces.h"
+#include "os/probe_network.h"
 #include "os/probe_process.h"
 #include "os/probe_trial.h"
 
@@ -52,6 +53,7 @@ std::vector<Probe> probes(const Caller& caller, const TrialLimit& limit) {
       {Feature::landlock, probe_landlock},
       {Feature::pidfd, [=] { return probe_pidfd(limit); }},
       {Feature::openat2, probe_openat2},
+      {Feature::network_filter, [=] { return probe_network_filter(caller, limit); }},
   };
 }
 
@@ -59,8 +61,9 @@ std::vector<Probe> probes(const Caller& caller, const TrialLimit& limit) {
 void name_the_common_cause(HostFacts& host) {
   const Fact& cause = host[Feature::user_namespaces];
   if (cause.support == Support::ok || is_late(cause)) return;
-  for (const Feature feature : {Feature::id_ranges, Feature::namespaces, Feature::mount_api,
-                                Feature::idmapped_mounts, Feature::overlay}) {
+  for (const Feature feature :
+       {Feature::id_ranges, Feature::namespaces, Feature::mount_api, Feature::idmapped_mounts,
+        Feature::overlay, Feature::network_filter}) {
     Fact& fact = host[feature];
     if (fact.detail == cause.detail) fact = {cause.support, "needs user namespaces", cause.remedy};
   }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 namespace cordon::doctor_test {
@@ -101,9 +102,13 @@ Report parse(const std::string& text) {
     ADD_FAILURE() << "no JSON object: " << text;
     return report;
   }
-  report.json = value.as_object();
-  report.level = as_string(report.json.at("level"));
-  for (const auto& [name, fact] : report.json.at("facts").as_object()) {
+  report.level = as_string(value.at("level"));
+  for (const auto& name : value.at("missing").as_array()) report.missing.push_back(as_string(name));
+  report.cgroup_layout = as_string(value.at("cgroup").at("layout"));
+  report.landlock_abi = value.at("landlock_abi").as_int64();
+  report.sandboxes_by_fds = value.at("capacity").at("by_fds").as_int64();
+  report.probe_ms = value.at("probe_ms").as_int64();
+  for (const auto& [name, fact] : value.at("facts").as_object()) {
     report.support[std::string{name}] = as_string(fact.at("support"));
     report.detail[std::string{name}] = as_string(fact.at("detail"));
     report.remedy[std::string{name}] = as_string(fact.at("remedy"));

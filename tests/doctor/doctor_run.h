@@ -2,13 +2,11 @@
 // Runs the real `cordon doctor` under a mask and reads what it says.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <sys/types.h>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "record/host_facts.h"
 
@@ -33,7 +31,11 @@ struct Report {
   std::map<std::string, std::string> detail;
   std::map<std::string, std::string> remedy;
   std::string level;
-  boost::json::object json;
+  std::vector<std::string> missing;
+  std::string cgroup_layout;
+  std::int64_t landlock_abi = 0;
+  std::int64_t sandboxes_by_fds = 0;
+  std::int64_t probe_ms = 0;
 };
 
 // Parses what `cordon doctor --json` printed; a failed test when it is no such object.

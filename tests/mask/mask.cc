@@ -57,7 +57,9 @@ Masks parse(int argc, char** argv) {
       {"--no-pidfd", &masks.no_pidfd},
       {"--no-openat2", &masks.no_openat2},
       {"--hang-openat2", &masks.hang_openat2},
+      {"--no-nftables", &masks.no_nftables},
       {"--no-cgroup-write", &masks.no_cgroup_write},
+      {"--cgroup-v2-only", &masks.cgroup_v2_only},
       {"--userns-limit-0", &masks.userns_limit_0},
   };
   const std::map<std::string_view, std::function<void(const char*)>> values = {
@@ -85,10 +87,21 @@ Masks parse(int argc, char** argv) {
   return masks;
 }
 
-// Every cgroup mount becomes read-only, in a mount namespace of our own.
-void forbid_cgroup_writes() {
+void enter_own_mount_namespace() {
   if (::unshare(CLONE_NEWNS) != 0) die("unshare");
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) die("mount /");
+}
+
+// A host whose only hierarchy is that of version 2.
+void show_only_cgroup_v2() {
+  enter_own_mount_namespace();
+  if (::umount2("/sys/fs/cgroup", MNT_DETACH) != 0) die("umount /sys/fs/cgroup");
+  if (::mount("none", "/sys/fs/cgroup", "cgroup2", 0, nullptr) != 0) die("mount cgroup2");
+}
+
+// Every cgroup mount becomes read-only, in a mount namespace of our own.
+void forbid_cgroup_writes() {
+  enter_own_mount_namespace();
   std::ifstream mounts{"/proc/self/mounts"};
   std::vector<std::string> paths;
   for (std::string line; std::getline(mounts, line);) {
@@ -136,6 +149,7 @@ void drop_to(uid_t user) {
     const rlimit limit{*masks.fds, *masks.fds};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) die("RLIMIT_NOFILE");
   }
+  if (masks.cgroup_v2_only) show_only_cgroup_v2();
   if (masks.no_cgroup_write) forbid_cgroup_writes();
   // Privileged where we are: without no_new_privs a set-id program keeps its rights.
   if (!load_filter(masks)) die("filter");

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cerrno>
+#include <linux/netlink.h>
 #include <linux/sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -117,6 +119,7 @@ std::vector<long> watched_calls(const Masks& masks) {
   watch(masks.no_idmap, {SYS_mount_setattr});
   watch(masks.no_mount_api, {SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_open_tree,
                              SYS_move_mount, SYS_mount_setattr});
+  watch(masks.no_nftables, {SYS_socket});
   watch(masks.no_openat2 || masks.hang_openat2, {SYS_openat2});
   return calls;
 }
@@ -126,6 +129,9 @@ Answer answer(const Masks& masks, const Call& call) {
     case SYS_openat2:
       if (masks.hang_openat2) return {Answer::Kind::hang, 0};
       return masks.no_openat2 ? fail(ENOSYS) : Answer{};
+    case SYS_socket:
+      return call.args[0] == AF_NETLINK && call.args[2] == NETLINK_NETFILTER ? fail(EPROTONOSUPPORT)
+                                                                             : Answer{};
     case SYS_landlock_create_ruleset:
     case SYS_landlock_add_rule:
     case SYS_landlock_restrict_self:

@@ -24,8 +24,10 @@ struct Masks {
   bool no_pidfd = false;
   bool no_openat2 = false;
   bool hang_openat2 = false;
+  bool no_nftables = false;
   // Set up once, before the command runs.
   bool no_cgroup_write = false;
+  bool cgroup_v2_only = false;
   bool userns_limit_0 = false;
   std::optional<std::uint64_t> fds;
   std::optional<uid_t> user;
