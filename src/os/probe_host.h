@@ -10,8 +10,8 @@ namespace cordon::os {
 
 struct ProbeOptions {
   // Of all experiments together, which run side by side; one that has no answer by then is
-  // `blocked`. On an idle host they take a few hundredths of it.
-  std::chrono::milliseconds limit{1000};
+  // `blocked`. On an idle host they take about a fiftieth of it.
+  std::chrono::milliseconds limit{2000};
 };
 
 // Runs every experiment with the rights of the caller: as root with what a service's launcher would

@@ -65,6 +65,7 @@ Masks parse(int argc, char** argv) {
   const std::map<std::string_view, std::function<void(const char*)>> values = {
       {"--landlock-abi", [&](const char* v) { masks.landlock_abi = number_of<int>(v); }},
       {"--fds", [&](const char* v) { masks.fds = number_of<std::uint64_t>(v); }},
+      {"--sub-ids", [&](const char* v) { masks.sub_ids = v; }},
       {"--user", [&](const char* v) { masks.user = number_of<uid_t>(v); }},
   };
   int i = 1;
@@ -124,6 +125,15 @@ void write_text(const char* path, const std::string& text) {
   if (!(out << text << std::flush)) die(path);
 }
 
+void show_sub_ids(const std::string& line) {
+  enter_own_mount_namespace();
+  if (::mount("none", "/mnt", "tmpfs", 0, nullptr) != 0) die("mount /mnt");
+  write_text("/mnt/ids", line + "\n");
+  for (const char* const path : {"/etc/subuid", "/etc/subgid"}) {
+    if (::mount("/mnt/ids", path, nullptr, MS_BIND, nullptr) != 0) die(path);
+  }
+}
+
 // A user namespace of our own in which no further one may be made.
 void forbid_user_namespaces_by_limit() {
   const std::string uid = std::to_string(::getuid());
@@ -151,6 +161,7 @@ void drop_to(uid_t user) {
   }
   if (masks.cgroup_v2_only) show_only_cgroup_v2();
   if (masks.no_cgroup_write) forbid_cgroup_writes();
+  if (!masks.sub_ids.empty()) show_sub_ids(masks.sub_ids);
   // Privileged where we are: without no_new_privs a set-id program keeps its rights.
   if (!load_filter(masks)) die("filter");
   if (masks.user) drop_to(*masks.user);

@@ -29,6 +29,7 @@ struct Masks {
   bool no_cgroup_write = false;
   bool cgroup_v2_only = false;
   bool userns_limit_0 = false;
+  std::string sub_ids;  // not a mask: what /etc/subuid and /etc/subgid seem to say
   std::optional<std::uint64_t> fds;
   std::optional<uid_t> user;
 
