@@ -24,7 +24,8 @@ class PublicDirectory {
   PublicDirectory() {
     std::string name = (fs::temp_directory_path() / "cordon-doctor-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) path_ = name;
-    fs::permissions(path_, fs::perms{0755});
+    using enum fs::perms;
+    fs::permissions(path_, owner_all | group_read | group_exec | others_read | others_exec);
   }
   PublicDirectory(const PublicDirectory&) = delete;
   PublicDirectory& operator=(const PublicDirectory&) = delete;
@@ -48,6 +49,7 @@ Outcome run(const std::vector<std::string>& command) {
   const std::string out = scratch.path() / "out";
   const std::string err = scratch.path() / "err";
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   // The leak checker of a sanitized build traces the program itself, which the mask already does.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real doctor on kernels that seem to lack something: exactly that must be reported.
 #include <algorithm>
-#include <array>
+#include <ostream>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -18,6 +18,8 @@ struct Masking {
   const char* level;                           // the best that it leaves
   int landlock_abi = 0;                        // 0: as without the mask
 };
+
+void PrintTo(const Masking& row, std::ostream* out) { *out << row.name; }
 
 const std::vector<Masking>& maskings() {
   static const std::vector<Masking> all = {

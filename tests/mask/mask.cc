@@ -5,12 +5,13 @@
 // one, and so is every answer of the kernel but those that are masked.
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
 #include <grp.h>
+#include <iostream>
 #include <map>
 #include <sched.h>
 #include <sstream>
@@ -18,7 +19,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "tracer.h"
@@ -27,8 +28,8 @@ namespace cordon::mask {
 namespace {
 
 [[noreturn]] void die(std::string_view what) {
-  std::fprintf(stderr, "mask: %.*s: %s\n", static_cast<int>(what.size()), what.data(),
-               std::strerror(errno));  // NOLINT(concurrency-mt-unsafe): one thread
+  std::cerr << "mask: " << what << ": " << std::error_code{errno, std::system_category()}.message()
+            << '\n';
   std::_Exit(125);
 }
 
@@ -82,7 +83,7 @@ Masks parse(int argc, char** argv) {
   }
   if (i < argc) masks.command.assign(argv + i + 1, argv + argc);
   if (masks.command.empty() || masks.landlock_abi < 0 || masks.landlock_abi > 7) {
-    std::fputs("usage: mask [MASK...] -- COMMAND...\n", stderr);
+    std::cerr << "usage: mask [MASK...] -- COMMAND...\n";
     std::_Exit(125);
   }
   return masks;
