@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Deadlines fire, or do not, and lose nothing.
 #include "async/deadline.h"
 
 #include <memory>

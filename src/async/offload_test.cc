@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Work leaves the loop and comes back.
 #include "async/offload.h"
 
 #include <memory>

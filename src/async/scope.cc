@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A list of cancellation signals, one for each running task.
 #include "async/scope.h"
 
 #include <cstdlib>

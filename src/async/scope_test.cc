@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scopes join, cancel and pass bugs on.
 #include "async/scope.h"
 
 #include <csignal>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An asynchronous spdlog logger whose only pattern is our own line.
 #include "async/spdlog_sink.h"
 
 #include <fmt/chrono.h>

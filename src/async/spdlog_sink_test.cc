@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lines arrive whole, timed and escaped.
 #include "async/spdlog_sink.h"
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How a cancelled coroutine is told from a failed one.
 #include "async/task.h"
 
 #include <boost/asio/error.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Both faces of a report, from a host that was made up.
 #include "cli/doctor_report.h"
 
 #include <algorithm>

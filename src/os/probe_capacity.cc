@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Limits from /proc, rlimits and control groups, and the arithmetic over them.
 #include "os/probe_capacity.h"
 
 #include <algorithm>

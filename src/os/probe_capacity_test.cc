@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The arithmetic of capacity, and the texts it reads.
 #include "os/probe_capacity.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a child meets in groups of our own: limits, and death at one write.
 #include "os/probe_cgroup.h"
 
 #include <algorithm>

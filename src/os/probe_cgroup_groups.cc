@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Making those groups: by controller on version 1, at the best place on version 2.
 #include "os/probe_cgroup_groups.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Seccomp and Landlock, each loaded and then run against.
 #include "os/probe_fences.h"
 
 #include <array>

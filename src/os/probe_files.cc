@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Mounts made, copied, shifted and layered where nobody else sees them.
 #include "os/probe_files.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of experiments, started together and collected under one deadline.
 #include "os/probe_host.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From uname, os-release, passwd and the number of our user namespace.
 #include "os/probe_identity.h"
 
 #include <sys/utsname.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The texts that tell who asks and where.
 #include "os/probe_identity.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each kind of namespace made, and used for what only it allows.
 #include "os/probe_namespaces.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One nftables batch, written by hand, and a datagram that it must stop.
 #include "os/probe_network.h"
 
 #include <arpa/inet.h>

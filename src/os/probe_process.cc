@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A child cloned, killed and reaped by descriptor.
 #include "os/probe_process.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From /etc/subuid, /etc/subgid and the two helpers that honour them.
 #include "os/probe_sub_ids.h"
 
 #include <algorithm>

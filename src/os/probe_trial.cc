@@ -81,10 +81,11 @@ Trial Trial::start(const Experiment& experiment) {
     trial.failure_ = answer.error().text();
     return trial;
   }
+  const pid_t parent = ::getpid();
   trial.pid_ = ::fork();
   if (trial.pid_ == 0) {
     // Without it a doctor that is killed would leave a hanging experiment behind.
-    if (!set_parent_death_signal(SIGKILL)) ::_exit(98);
+    if (!set_parent_death_signal(SIGKILL) || ::getppid() != parent) ::_exit(98);
     answer->read = Fd{};
     const Status sent = write_all(answer->write, encode(experiment()));
     ::_exit(sent ? 0 : 99);  // no destructors: what we hold is the parent's

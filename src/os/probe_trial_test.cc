@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A trial tells the truth about its child and leaves none behind.
 #include "os/probe_trial.h"
 
 #include <cerrno>

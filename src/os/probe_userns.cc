@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The handshake of a child that makes the namespace and a parent that maps it.
 #include "os/probe_userns.h"
 
 #include <array>

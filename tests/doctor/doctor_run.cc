@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starting the program under test, reading its JSON, looking for what it left.
 #include "doctor_run.h"
 
 #include <cerrno>

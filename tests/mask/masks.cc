@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each mask as the answers of a kernel that lacks the thing.
 #include "masks.h"
 
 #include <array>
