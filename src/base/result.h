@@ -2,6 +2,7 @@
 // One way to fail: Result<T> holds a value or an Error; TRY declares a variable or leaves.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace cordon {
 
 // Chosen by what the caller can do about it, not by what went wrong below.
-enum class Errc {
+enum class Errc : std::uint8_t {
   invalid,      // the input is wrong: mend it and call again
   denied,       // a rule or the kernel refuses: ask for the right
   not_found,    // the thing named does not exist

@@ -2,11 +2,13 @@
 // The exit codes of `cordon`: stable, and listed in docs/cli.md.
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 
 namespace cordon::cli {
 
-enum class Exit : int {
+enum class Exit : std::uint8_t {
   ok = 0,           // done; allowed; level reached
   no = 1,           // the answer is no: denied, refused by check, a test failed, level not reached
   usage = 2,        // the command line is wrong

@@ -2,6 +2,7 @@
 #include "os/id_map.h"
 
 #include <array>
+#include <memory>
 #include <pwd.h>
 #include <signal.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ class IdMapOfAChild : public testing::Test {
       return 0;
     });
     if (!child) GTEST_SKIP() << "no user namespaces: " << child.error().text();
-    child_.emplace(*std::move(child));
+    child_ = std::make_unique<Child>(*std::move(child));
   }
   std::string map_of(const char* file) const {
     const auto text =
@@ -57,7 +58,7 @@ class IdMapOfAChild : public testing::Test {
     return text ? *text : text.error().text();
   }
 
-  std::optional<Child> child_;
+  std::unique_ptr<Child> child_;
 };
 
 TEST_F(IdMapOfAChild, MapsTheCallersOwnIds) {

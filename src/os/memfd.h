@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -10,7 +11,7 @@
 
 namespace cordon::os {
 
-enum class Executable { no, yes };
+enum class Executable : std::uint8_t { no, yes };
 
 // An empty file in memory that can be sealed. `name` is only shown in /proc. `no` is held by the
 // kernel since 6.3 and is a wish before.

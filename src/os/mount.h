@@ -18,8 +18,8 @@ struct MountAttributes {
   bool noatime = false;
 };
 
-enum class Reach { one, whole_tree };  // of nested mounts
-enum class Propagation { shared, private_, slave, unbindable };
+enum class Reach : std::uint8_t { one, whole_tree };  // of nested mounts
+enum class Propagation : std::uint8_t { shared, private_, slave, unbindable };
 
 // A detached copy of the mount that holds `path` (a bind mount that is nowhere yet), or with
 // `whole_tree` of all mounts below too. It vanishes with the descriptor unless moved in place.

@@ -2,6 +2,7 @@
 // Finds a path below a root without ever leaving it.
 #pragma once
 
+#include <cstdint>
 #include <fcntl.h>
 #include <sys/types.h>
 
@@ -10,7 +11,7 @@
 
 namespace cordon::os {
 
-enum class Symlinks {
+enum class Symlinks : std::uint8_t {
   inside,   // followed as long as they stay below the root
   refused,  // any link, also as the last component, is an error
 };

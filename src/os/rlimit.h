@@ -11,7 +11,7 @@
 
 namespace cordon::os {
 
-enum class Rlimit : int {
+enum class Rlimit : std::uint8_t {
   address_space = RLIMIT_AS,
   core_size = RLIMIT_CORE,
   cpu_seconds = RLIMIT_CPU,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <sys/socket.h>
@@ -15,7 +16,7 @@
 
 namespace cordon::os {
 
-enum class SocketType : int {
+enum class SocketType : std::uint8_t {
   stream = SOCK_STREAM,
   seqpacket = SOCK_SEQPACKET,  // keeps messages apart, in order
 };

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiment with packet filters. It runs in a trial.
+#pragma once
+
+#include "os/probe_userns.h"
+
+namespace cordon::os {
+
+// In a network namespace of its own a datagram leaves before, and no longer after, an nftables
+// chain that drops all output has been made.
+Fact probe_network_filter(const Caller& caller, const TrialLimit& limit);
+
+}  // namespace cordon::os
