@@ -88,8 +88,7 @@ std::unique_ptr<SpdlogSink> SpdlogSink::to_stderr(const Clock& clock) {
 void SpdlogSink::write(const LogRecord& record) noexcept {
   try {
     writer_->logger->log(level_of(record.level), timed_line(record, clock_.wall()));
-  } catch (
-      ...) {  // NOLINT(bugprone-empty-catch): out of memory; the record is lost, not the program
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the record is lost, not the program
   }
 }
 
