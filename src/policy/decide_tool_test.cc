@@ -111,8 +111,7 @@ TEST(ToolDecision, ByAConditionAllowsOnlyWhereItHoldsAndDeniesOnlyWhereItHolds) 
 // Otherwise a rule that denies by its condition could be talked away: the server may well read what
 // we could not.
 TEST(ToolDecision, RefusesArgumentsThatCannotBeJudged) {
-  std::string deep = "1";
-  for (int i = 0; i < 40; ++i) deep = "[" + deep + "]";
+  const std::string deep = std::string(40, '[') + "1" + std::string(40, ']');
   std::string many = "1";
   for (int i = 0; i < 5000; ++i) many += ",1";
   const std::vector<std::string> hostile = {
