@@ -32,6 +32,7 @@ std::string in_new_network(Act act) {
 
 std::string bind_to(const char* address) {
   const Fd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!socket) return "no socket";
   sockaddr_in raw{};
   raw.sin_family = AF_INET;
   ::inet_pton(AF_INET, address, &raw.sin_addr);
@@ -42,6 +43,7 @@ std::string bind_to(const char* address) {
 // Nobody listens: a network that works refuses, one that is down does not get there.
 std::string connect_to_loopback() {
   const Fd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!socket) return "no socket";
   sockaddr_in raw{};
   raw.sin_family = AF_INET;
   raw.sin_port = htons(9);

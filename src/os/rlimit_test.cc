@@ -2,6 +2,8 @@
 #include "os/rlimit.h"
 
 #include <cerrno>
+#include <signal.h>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -12,22 +14,17 @@ namespace cordon::os {
 namespace {
 
 TEST(Rlimit, HoldsWhatIsSet) {
-  const auto many_pipes = [](std::uint64_t limit) {
-    return in_child([&]() -> std::string {
-      if (const auto done = set_rlimit(Rlimit::open_files, {limit, limit}); !done) {
+  const TempDir dir;
+  const auto write_under = [&](std::uint64_t limit, const char* name) {
+    return in_child([&] {
+      if (const auto done = set_rlimit(Rlimit::file_size, {limit, limit}); !done) {
         return outcome(done);
       }
-      std::vector<Pipe> pipes;
-      for (int made = 0; made < 20; ++made) {
-        auto pipe = pipe2();
-        if (!pipe) return pipe.error().code() == Errc::exhausted ? "exhausted" : outcome(pipe);
-        pipes.push_back(*std::move(pipe));
-      }
-      return "ok";
+      return outcome(create_file(dir.fd(), name, std::string(200, 'x'), 0600));
     });
   };
-  EXPECT_EQ(many_pipes(24), "exhausted");
-  EXPECT_EQ(many_pipes(128), "ok");
+  EXPECT_EQ(write_under(100, "small"), "signal " + std::to_string(SIGXFSZ));
+  EXPECT_EQ(write_under(1000, "large"), "ok");
 }
 
 TEST(Rlimit, ReadsBackSoftAndHard) {
