@@ -18,6 +18,7 @@ Errc code_of(int err) noexcept {
     case ENXIO:
       return Errc::not_found;
     case EEXIST:
+    case EADDRINUSE:
     case ENOTEMPTY:
     case EBUSY:
       return Errc::exists;
@@ -39,6 +40,8 @@ Errc code_of(int err) noexcept {
     case ECONNREFUSED:
     case EPIPE:
     case ECONNRESET:
+    case ENETUNREACH:
+    case EHOSTUNREACH:
       return Errc::unavailable;
     case EINVAL:
     case ENAMETOOLONG:
