@@ -63,6 +63,12 @@ bool covers(const std::vector<std::string>& patterns, const PatternSet& set,
   return set.match(relative).outcome == PatternSet::Outcome::yes;  // overflow: not covered
 }
 
+// Reached by no rule: names of the sandbox itself, loopback, link-local and the like.
+bool is_out_of_reach(std::string_view host, std::optional<std::uint32_t> address) {
+  if (address) return kind_of(*address) == AddressKind::forbidden;
+  return host == "localhost" || host.ends_with(".localhost");
+}
+
 }  // namespace
 
 NetworkMode CheckedDocument::network_mode() const {
@@ -160,9 +166,7 @@ Decision CheckedDocument::decide(const NetQuery& query) const {
   if (silent || (narrows_only() && to_host))
     return {.effect = Effect::allow, .reason = Reason::no_opinion};
   if (to_host) return decide_host_port(query.port);
-  const bool own = query.host == "localhost" || query.host.ends_with(".localhost");
-  if (own || (address && kind_of(*address) == AddressKind::forbidden))
-    return {.reason = Reason::private_address};
+  if (is_out_of_reach(query.host, address)) return {.reason = Reason::private_address};
 
   if (const auto* const rules = rules_for(query.host, query.port))
     return decide_listed(query, *rules);

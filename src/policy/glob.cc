@@ -35,6 +35,21 @@ Error bad(std::string_view pattern, std::string_view why) {
   return {Errc::invalid, fmt::format("pattern {}: {}", quoted(pattern), why)};
 }
 
+Status check_characters(std::string_view pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\') {
+      if (++i == pattern.size()) return bad(pattern, "ends in a lone `\\`");
+      // Components are split at every slash: this one would end in a backslash and match nothing.
+      if (pattern[i] == '/') return bad(pattern, "a slash cannot be part of a name; write `/`");
+    } else if (std::string_view{"[]{}"}.find(pattern[i]) != std::string_view::npos) {
+      return bad(pattern,
+                 "only `*`, `?` and `**` have a meaning; write `\\` before a bracket or brace that "
+                 "is part of a name");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool glob_matches(std::string_view pattern, std::string_view name) noexcept {
@@ -107,17 +122,7 @@ Status check_path_pattern(std::string_view pattern) {
   if (pattern.size() > 1024) return bad(pattern, "is longer than 1024 bytes");
   if (pattern.starts_with('~'))
     return bad(pattern, "`~` has no meaning inside; write the path in full");
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '\\') {
-      if (++i == pattern.size()) return bad(pattern, "ends in a lone `\\`");
-      // Components are split at every slash: this one would end in a backslash and match nothing.
-      if (pattern[i] == '/') return bad(pattern, "a slash cannot be part of a name; write `/`");
-    } else if (std::string_view{"[]{}"}.find(pattern[i]) != std::string_view::npos) {
-      return bad(pattern,
-                 "only `*`, `?` and `**` have a meaning; write `\\` before a bracket or brace that "
-                 "is part of a name");
-    }
-  }
+  TRY_DO(check_characters(pattern));
   const std::string_view relative = pattern.starts_with('/') ? pattern.substr(1) : pattern;
   int doubles = 0;
   bool says_something = false;
