@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -73,6 +74,9 @@ class CheckedDocument {
     std::optional<std::uint64_t> calls_per_minute;
   };
   ToolMatch match_tool(const ToolQuery& query) const;
+  // What rules of equally specific names say together; nothing where all of them vanish.
+  std::optional<ToolMatch> judge_rules(std::uint32_t server, std::span<const std::uint32_t> rules,
+                                       std::string_view arguments) const;
 
   PolicyDocument document_;
   Origin origin_;

@@ -74,8 +74,9 @@ bool is_out_of_reach(std::string_view host, std::optional<std::uint32_t> address
 NetworkMode CheckedDocument::network_mode() const {
   const Network& network = document_.network;
   if (network.mode) return network.mode->value;
+  const bool asks = network.ask && network.ask->value;
   const bool names_something =
-      !network.egress_allowlist.items.empty() || !network.host_ports.items.empty();
+      asks || !network.egress_allowlist.items.empty() || !network.host_ports.items.empty();
   return names_something ? NetworkMode::restricted : NetworkMode::none;
 }
 
@@ -114,16 +115,15 @@ Decision CheckedDocument::decide_listed(const NetQuery& query,
       return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
     }
     if (!lists(rule.methods, query.method)) continue;
+    const bool plain = rule.paths.empty() || is_plain_url_path(query.path);
     if (query.websocket && !rule.websocket) {
       nearest = {.reason = Reason::websocket_not_listed, .place = rule.place};
-    } else if (rule.paths.empty()) {
-      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
-    } else if (!is_plain_url_path(query.path)) {
+    } else if (!plain) {
       nearest = {.reason = Reason::unusual_path, .place = rule.place};
-    } else if (covers(rule.paths, url_paths_[i], query.path)) {
-      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
-    } else {
+    } else if (!rule.paths.empty() && !covers(rule.paths, url_paths_[i], query.path)) {
       nearest = {.reason = Reason::url_path_not_listed, .place = rule.place};
+    } else {
+      return {.effect = Effect::allow, .reason = Reason::listed, .place = rule.place};
     }
   }
   return nearest;
