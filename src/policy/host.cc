@@ -72,6 +72,21 @@ constexpr std::string_view kSharedSuffixes[] = {
     "workers.dev",
 };
 
+// Providers of storage and functions: below these every name, however deep, may be a stranger's.
+constexpr std::string_view kSharedBelow[] = {
+    "amazonaws.com", "backblazeb2.com", "digitaloceanspaces.com", "r2.cloudflarestorage.com",
+    "r2.dev",        "windows.net",
+};
+
+bool is_shared(std::string_view suffix) {
+  return suffix.find('.') == std::string_view::npos ||
+         std::ranges::binary_search(kSharedSuffixes, suffix) ||
+         std::ranges::any_of(kSharedBelow, [&](std::string_view shared) {
+           return suffix == shared ||
+                  (suffix.ends_with(shared) && suffix[suffix.size() - shared.size() - 1] == '.');
+         });
+}
+
 bool is_label(std::string_view label) noexcept {
   return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
          std::ranges::all_of(label, [](char c) {
@@ -112,8 +127,7 @@ constexpr Block kBlocks[] = {
 Error bad(std::string message) { return {Errc::invalid, std::move(message)}; }
 
 Status check_width(std::string_view suffix) {
-  if (suffix.find('.') == std::string_view::npos ||
-      std::ranges::binary_search(kSharedSuffixes, suffix)) {
+  if (is_shared(suffix)) {
     return bad(fmt::format("`*.{}` is too wide: anybody can have a name below {}; name the hosts",
                            suffix, suffix));
   }

@@ -77,8 +77,12 @@ HostMount parse_mount(const Section& section) {
   if (auto why = section.text("why")) mount.why = std::move(why->value);
   mount.place = section.place();
   const bool home = mount.source == "~" || mount.source.starts_with("~/");
-  if (!mount.source.empty() &&
-      !is_normal_path(home ? "/home" + mount.source.substr(1) : mount.source)) {
+  if (mount.source == "/" || mount.source == "~") {
+    section.problem("source", fmt::format("`source`: {} is too wide: it shows every secret there; "
+                                          "name the directories",
+                                          quoted(mount.source)));
+  } else if (!mount.source.empty() &&
+             !is_normal_path(home ? "/home" + mount.source.substr(1) : mount.source)) {
     section.problem(
         "source",
         fmt::format("`source`: {} must be an absolute path or below ~, without `.`, `..`, `//` "
