@@ -46,7 +46,7 @@ class Reader {
 
   // False: a problem was added and reading must end.
   bool value(od::value from, Value& to, int depth) {
-    to.mark = marks_.at(from.raw_json_token().data());
+    to.mark = marks_.at(from.raw_json_token().begin());
     if (depth > kDeepestValue)
       return fail(to.mark, fmt::format("nested deeper than {} levels", kDeepestValue));
     od::json_type type{};

@@ -18,10 +18,12 @@ std::string to_string(const Problem& problem) {
                      problem.message);
 }
 
+bool Problems::full() const noexcept { return all_.size() >= kMostProblems; }
+
 void Problems::add(Mark mark, std::string message) { add(file_, mark, std::move(message)); }
 
 void Problems::add(std::string file, Mark mark, std::string message) {
-  if (all_.size() >= kMostProblems) return;
+  if (full()) return;
   const auto later = std::ranges::find_if(all_, [&](const Problem& known) {
     return known.file == file && (known.mark.line > mark.line || (known.mark.line == mark.line &&
                                                                   known.mark.column > mark.column));

@@ -33,6 +33,8 @@ class Problems {
   void add_all(const Problems& other);
 
   bool empty() const noexcept { return all_.empty(); }
+  // No more are taken: there are a hundred.
+  bool full() const noexcept;
   const std::vector<Problem>& all() const noexcept { return all_; }
   // Before: not empty. The first in reading order, and how many more there are.
   Error to_error() const;

@@ -15,7 +15,7 @@
 namespace cordon::policy {
 namespace {
 
-constexpr std::int64_t kMostMilliCpus = 4096 * 1000;
+constexpr std::int64_t kMostMilliCpus = 4'096'000;
 
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> all;
@@ -66,6 +66,7 @@ class Shape {
 
  private:
   void unknown(const Entry& entry, const std::string& path, const std::string& shown) {
+    if (problems_.full()) return;  // a hostile document must not be spelled out for ever
     std::vector<std::string_view> known;
     for (const Key& key : all_keys()) {
       if (is_child_of(key, path)) known.push_back(name_of(key));
