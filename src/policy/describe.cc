@@ -153,7 +153,8 @@ class Describe {
 
   void network() {
     const Network& network = document_.network;
-    const bool named = !network.egress_allowlist.items.empty() || !network.host_ports.items.empty();
+    const bool named = !network.egress_allowlist.items.empty() ||
+                       !network.host_ports.items.empty() || (network.ask && network.ask->value);
     if (network.mode) {
       line("network", mode_text(network.mode->value), network.mode->place);
     } else if (!silent()) {

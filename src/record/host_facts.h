@@ -36,7 +36,7 @@ enum class Feature : std::uint8_t {
 inline constexpr std::size_t kFeatureCount = 17;
 std::span<const Feature> all_features() noexcept;
 std::string_view to_string(
-    Feature feature) noexcept;  // "user_namespaces": key of JSON and of `require`
+    Feature feature) noexcept;  // "user_namespaces": the key in JSON; of some also in `require`
 
 enum class Support : std::uint8_t {
   not_probed,  // nothing is claimed
