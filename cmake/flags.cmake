@@ -4,6 +4,7 @@ set(CORDON_SANITIZE "" CACHE STRING "Sanitizers of ordinary targets, as for -fsa
 option(CORDON_HARDEN "Hardening flags of a release" OFF)
 option(CORDON_FUZZ "Build libFuzzer targets instead of corpus replayers" OFF)
 option(CORDON_BENCH "Build benchmarks" OFF)
+option(CORDON_TESTS "Build tests" ON)
 option(CORDON_COVERAGE "Source-based coverage" OFF)
 
 # Assertions stay on in a release: a broken invariant ends the process, and reclaim cleans up.

@@ -23,7 +23,7 @@ function(cordon_module name)
     target_link_libraries(cordon_${name}_plain PUBLIC cordon_plain ${uses} ${arg_LIBRARIES})
   endif()
 
-  if(tests AND NOT CORDON_FUZZ)
+  if(tests AND CORDON_TESTS)
     add_executable(${name}_test ${tests})
     target_precompile_headers(${name}_test REUSE_FROM cordon_pch)
     target_link_libraries(${name}_test PRIVATE cordon_${name} ${arg_TEST_LIBRARIES} GTest::gtest_main)
