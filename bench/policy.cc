@@ -116,6 +116,7 @@ void time_loading(bench::Report& report, const std::string& name) {
   std::ifstream file{fmt::format("{}/{}.toml", CORDON_EXAMPLES, name)};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   std::vector<double> samples;
+  samples.reserve(500);
   for (int i = 0; i < 500; ++i) samples.push_back(bench::time_ns([&] { (void)load(text); }) / 1000);
   const auto spread = bench::spread_of(samples);
   report.add("load_" + name + "_p50_us", spread.p50, "us");

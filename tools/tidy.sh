@@ -27,8 +27,11 @@ run() {
     2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
 }
 is_test='_test\.cc$\|^tests/'
-# In tests of `changed` without the static analyzer: it takes half a minute a file over gtest's macros, and what it
-# could find there the sanitizers see at run time. `all` has it everywhere.
-extra=(); [ "${1:-changed}" = all ] || extra=(--checks=-clang-analyzer-*)
-echo "$files" | grep -v "$is_test" | run
-echo "$files" | { grep "$is_test" || true; } | run "${extra[@]}"
+# Tests may have constants that allocate. In `changed` they are read without the static analyzer: it takes half a minute
+# a file over gtest's macros, and what it could find there the sanitizers see at run time. `all` has it everywhere.
+in_tests=-cert-err58-cpp
+[ "${1:-changed}" = all ] || in_tests+=,-clang-analyzer-*
+failed=0
+echo "$files" | { grep -v "$is_test" || true; } | run || failed=1
+echo "$files" | { grep "$is_test" || true; } | run "--checks=$in_tests" || failed=1
+exit $failed

@@ -30,17 +30,17 @@ struct Case {
   std::string changed;   // the document after the change; empty: no change can turn it
 };
 
-auto reads(std::string path) {
+auto reads(const std::string& path) {
   return [path](const Policy& p) { return explain(p, PathQuery{Access::read, path}); };
 }
-auto writes(std::string path) {
+auto writes(const std::string& path) {
   return [path](const Policy& p) { return explain(p, PathQuery{Access::write, path}); };
 }
-auto dials(std::string host, std::uint16_t port = 443, std::string method = {},
-           std::string path = {}, bool websocket = false) {
+auto dials(const std::string& host, std::uint16_t port = 443, const std::string& method = {},
+           const std::string& path = {}, bool websocket = false) {
   return [=](const Policy& p) { return explain(p, NetQuery{host, port, method, path, websocket}); };
 }
-auto calls(std::string server, std::string tool, std::string arguments = {}) {
+auto calls(const std::string& server, const std::string& tool, const std::string& arguments = {}) {
   return [=](const Policy& p) { return explain(p, ToolQuery{server, tool, arguments}); };
 }
 

@@ -138,8 +138,9 @@ Requirement parse_requirement(const Stated<std::string>& text, Problems& problem
 Maybe<std::uint64_t> parse_cpus(const Section& section) {
   const Value* const value = section.find("cpu_limit");
   if (value == nullptr) return std::nullopt;
-  const std::int64_t milli =
-      value->integer() != nullptr ? *value->integer() * 1000 : *milli_cpus_from(*value->text());
+  const std::int64_t milli = value->integer() != nullptr
+                                 ? *value->integer() * 1000
+                                 : milli_cpus_from(*value->text()).value_or(0);
   return Stated<std::uint64_t>{static_cast<std::uint64_t>(milli), {0, value->mark}};
 }
 

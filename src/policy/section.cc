@@ -24,7 +24,7 @@ Maybe<std::uint64_t> Section::size(std::string_view name) const {
   const Value* const value = find(name);
   if (value == nullptr) return std::nullopt;
   const std::int64_t bytes =
-      value->integer() != nullptr ? *value->integer() : *size_from(*value->text());
+      value->integer() != nullptr ? *value->integer() : size_from(*value->text()).value_or(0);
   return Stated<std::uint64_t>{static_cast<std::uint64_t>(bytes), {0, value->mark}};
 }
 
