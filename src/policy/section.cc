@@ -77,7 +77,8 @@ Listed<Port> Section::ports(std::string_view name) const {
 
 const Value::Table& Section::entries() const {
   static const Value::Table kNone;
-  return table_ == nullptr ? kNone : *table_->table();
+  const Value::Table* const entries = table_ == nullptr ? nullptr : table_->table();
+  return entries == nullptr ? kNone : *entries;
 }
 
 std::vector<Section> Section::tables(std::string_view name) const {
