@@ -17,7 +17,7 @@ class HostThings {
     const Filesystem& filesystem = document_.filesystem;
     if (filesystem.root && filesystem.root->value.kind != RootKind::image) {
       refuse(filesystem.root->place,
-             fmt::format("root = \"{}\" shows files of the host", root_text()),
+             fmt::format("root = \"{}\" shows files of the host", text_of(filesystem.root->value)),
              "use \"image:NAME\"");
     }
     for (const HostMount& mount : filesystem.host_mounts.items) {
@@ -41,8 +41,7 @@ class HostThings {
   }
 
  private:
-  std::string root_text() const {
-    const Root& root = document_.filesystem.root->value;
+  static std::string text_of(const Root& root) {
     return root.kind == RootKind::dir ? "dir:" + printable(root.name) : "host";
   }
 
