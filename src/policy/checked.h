@@ -51,6 +51,9 @@ class CheckedDocument {
   // A workspace file narrows: where it does not speak it allows what the others allow.
   bool narrows_only() const noexcept { return origin_ == Origin::workspace; }
 
+  // As stated; else restricted where the document names something to reach or asks, none otherwise.
+  NetworkMode network_mode() const;
+
   Decision decide(const PathQuery& query) const;
   Decision decide(const NetQuery& query) const;
   Decision decide(const ToolQuery& query) const;
@@ -67,7 +70,6 @@ class CheckedDocument {
   std::optional<Place> denied_place(std::string_view host) const;
   const std::vector<std::uint32_t>* rules_for(std::string_view host, std::uint16_t port) const;
   bool has_rule_on(const std::vector<std::uint32_t>& rules, std::uint16_t port) const;
-  NetworkMode network_mode() const;
 
   struct ToolMatch {
     Decision decision;

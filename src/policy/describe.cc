@@ -153,12 +153,9 @@ class Describe {
 
   void network() {
     const Network& network = document_.network;
-    const bool named = !network.egress_allowlist.items.empty() ||
-                       !network.host_ports.items.empty() || (network.ask && network.ask->value);
-    if (network.mode) {
-      line("network", mode_text(network.mode->value), network.mode->place);
-    } else if (!silent()) {
-      line("network", mode_text(named ? NetworkMode::restricted : NetworkMode::none));
+    if (network.mode || !silent()) {
+      line("network", mode_text(checked_.network_mode()),
+           network.mode ? network.mode->place : Place{});
     }
     for (const EgressRule& rule : network.egress_allowlist.items)
       line("network", rule_text(rule), rule.place);

@@ -17,18 +17,12 @@ namespace json = boost::json;
 
 json::object of_table(const std::string& path);
 
-json::array words(std::string_view text) {
-  json::array all;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    all.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return all;
-}
-
 json::object text() { return {{"type", "string"}, {"minLength", 1}}; }
-json::object one_of(std::string_view choices) { return {{"enum", words(choices)}}; }
+json::object one_of(const Key& key) {
+  json::array known;
+  for (const std::string_view choice : choices_of(key)) known.emplace_back(choice);
+  return {{"enum", std::move(known)}};
+}
 json::object list_of(json::object items) {
   return {{"type", "array"}, {"items", std::move(items)}};
 }
@@ -60,7 +54,7 @@ json::object of_key(const Key& key) {
     case Kind::text:
       return text();
     case Kind::choice:
-      return one_of(key.choices);
+      return one_of(key);
     case Kind::size:
       return size(key);
     case Kind::cpus:
@@ -68,11 +62,11 @@ json::object of_key(const Key& key) {
     case Kind::texts:
       return list_of(text());
     case Kind::choices:
-      return list_of(one_of(key.choices));
+      return list_of(one_of(key));
     case Kind::ports:
       return list_of(port());
     case Kind::text_or_ports:
-      return any_of(one_of(key.choices), list_of(port()));
+      return any_of(one_of(key), list_of(port()));
     case Kind::table:
       return of_table(path);
     case Kind::tables:

@@ -205,6 +205,16 @@ std::string_view name_of(const Key& key) noexcept {
   return dot == std::string_view::npos ? key.path : key.path.substr(dot + 1);
 }
 
+std::vector<std::string_view> choices_of(const Key& key) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = key.choices; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    all.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return all;
+}
+
 bool is_enforced(const Key& key) noexcept { return !key.enforced.empty(); }
 
 }  // namespace cordon::policy

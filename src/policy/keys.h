@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace cordon::policy {
 
@@ -50,6 +51,9 @@ const Key* find_key(std::string_view path) noexcept;
 // Path of the member `name` of the table at `parent` (empty: the top).
 bool is_child_of(const Key& key, std::string_view parent) noexcept;
 std::string_view name_of(const Key& key) noexcept;
+
+// The words of `choices`, one by one.
+std::vector<std::string_view> choices_of(const Key& key);
 
 // True when this version enforces the key.
 bool is_enforced(const Key& key) noexcept;

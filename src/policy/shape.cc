@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::int64_t kMostMilliCpus = 4'096'000;
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> all;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    all.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return all;
-}
-
 // "process, gvisor or microvm"
 std::string in_words(const std::vector<std::string_view>& all) {
   std::string text;
@@ -188,7 +178,7 @@ class Shape {
   }
 
   void choice(const Value& value, const Key& key, const std::string& name) {
-    const auto known = words(key.choices);
+    const auto known = choices_of(key);
     if (value.text() == nullptr) return wrong(value, name, in_words(known) + " as a text");
     if (std::ranges::find(known, *value.text()) != known.end()) return;
     problems_.add(value.mark, fmt::format("{}: {} is not known; allowed: {}{}", quoted(name),
