@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +40,12 @@ class PublicDirectory {
   fs::path path_;
 };
 
+// As much as can be read: of a process that ends meanwhile perhaps nothing.
 std::string text_of(const fs::path& path) {
-  std::ifstream in{path};
-  return {std::istreambuf_iterator<char>{in}, {}};
+  const std::ifstream in{path};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 Outcome run(const std::vector<std::string>& command) {
