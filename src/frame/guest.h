@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guest protocol: what the node says to cordon-init, and what it hears. One stream, many
+// processes; the buffer of record is in cordon-init.
+//
+// Every frame is a 32-bit length (of what follows), a type byte and the fields of one of these
+// structs. Streams carry offsets from the process's start; nothing is forgotten by the guest before
+// it is acknowledged, so that a host that comes back (Resume) loses nothing and sees each exit
+// once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/fences.h"
+#include "frame/fields.h"
+
+namespace cordon::frame {
+
+inline constexpr std::uint16_t kGuestVersion = 1;
+// The longest frame, its type byte included; longer ones end the connection.
+inline constexpr std::size_t kLongestGuestFrame = std::size_t{2} << 20U;
+// Bytes of data in one frame: small enough that no stream holds the others up.
+inline constexpr std::size_t kMostData = std::size_t{64} << 10U;
+// Bytes of input that the host may send beyond what InputTaken has confirmed.
+inline constexpr std::uint64_t kInputWindow = std::uint64_t{256} << 10U;
+// Bytes that the guest keeps of each output stream until they are acknowledged; then the writer
+// waits.
+inline constexpr std::uint32_t kDefaultRing = std::uint32_t{1} << 20U;
+
+enum class Stream : std::uint8_t { out, err };  // a terminal has only `out`
+constexpr Stream last_of(Stream) noexcept { return Stream::err; }
+
+// --- to the guest
+
+// The first frame, once: written by the launcher before pid 1 runs. The spawner of `fences` is made
+// at once.
+struct Setup {
+  std::uint16_t least_version = kGuestVersion;
+  std::uint16_t most_version = kGuestVersion;
+  std::uint32_t ring = kDefaultRing;
+  Fences fences;
+  std::string
+      disk;  // a path on the sandbox's own disk, whose fill level Exited tells; may be empty
+  CORDON_FIELDS(Setup, self.least_version, self.most_version, self.ring, self.fences, self.disk);
+};
+
+struct WindowSize {
+  std::uint16_t rows = 24;
+  std::uint16_t columns = 80;
+  CORDON_FIELDS(WindowSize, self.rows, self.columns);
+};
+
+// `process` is a number of the host's choosing, never used twice in a sandbox's life.
+struct Start {
+  std::uint32_t process = 0;
+  std::vector<std::string> arguments;    // the first is looked up in PATH of `environment`
+  std::vector<std::string> environment;  // NAME=value; the whole of it
+  std::string directory;                 // absolute, inside
+  std::optional<WindowSize> terminal;    // a terminal of its own instead of three pipes
+  bool input = true;                     // false: standard input is empty from the start
+  CORDON_FIELDS(Start, self.process, self.arguments, self.environment, self.directory,
+                self.terminal, self.input);
+};
+
+struct Input {
+  std::uint32_t process = 0;
+  std::uint64_t offset = 0;  // of the first byte; must be where the last frame ended
+  std::string bytes;
+  bool last = false;  // end of input after these bytes; a terminal gets its end-of-file character
+  CORDON_FIELDS(Input, self.process, self.offset, self.bytes, self.last);
+};
+
+enum class SignalTo : std::uint8_t {
+  process,  // the one that was started
+  group,    // its process group, or the terminal's foreground group
+  all,      // every process of the sandbox but pid 1
+};
+constexpr SignalTo last_of(SignalTo) noexcept { return SignalTo::all; }
+
+struct Signal {
+  std::uint32_t process = 0;
+  std::uint8_t number = 0;
+  SignalTo to = SignalTo::process;
+  CORDON_FIELDS(Signal, self.process, self.number, self.to);
+};
+
+struct Resize {
+  std::uint32_t process = 0;
+  WindowSize size;
+  CORDON_FIELDS(Resize, self.process, self.size);
+};
+
+// All bytes before `offset` are safe with the host.
+struct Acknowledge {
+  std::uint32_t process = 0;
+  Stream stream = Stream::out;
+  std::uint64_t offset = 0;
+  CORDON_FIELDS(Acknowledge, self.process, self.stream, self.offset);
+};
+
+// The host has recorded the exit: the guest may forget the process.
+struct AcknowledgeExit {
+  std::uint32_t process = 0;
+  CORDON_FIELDS(AcknowledgeExit, self.process);
+};
+
+// The host has come back, or begins: the guest answers Hello and repeats all that is not
+// acknowledged.
+struct Resume {
+  CORDON_FIELDS(Resume);
+};
+
+// How full the sandbox's own disk is: answered by Usage.
+struct AskUsage {
+  std::uint32_t request = 0;
+  CORDON_FIELDS(AskUsage, self.request);
+};
+
+enum class FileAct : std::uint8_t {
+  read,   // `offset`, `count`
+  write,  // `bytes` at `offset`; `count` 1: truncate first; made where absent, mode 0644
+  list,   // entries of a directory, after the name in `bytes` (paging)
+  stat,
+  make_directory,
+  remove,  // a file, or a directory with all below it
+  rename,  // to the path in `bytes`
+};
+constexpr FileAct last_of(FileAct) noexcept { return FileAct::rename; }
+
+// Done by a child of the spawner, with the workload's rights and behind its fences.
+struct FileRequest {
+  std::uint32_t request = 0;
+  FileAct act = FileAct::stat;
+  std::string path;  // absolute, inside; links are followed as the workload would
+  std::uint64_t offset = 0;
+  std::uint32_t count = 0;
+  std::string bytes;
+  CORDON_FIELDS(FileRequest, self.request, self.act, self.path, self.offset, self.count,
+                self.bytes);
+};
+
+// --- from the guest
+
+struct Hello {
+  std::uint16_t version = kGuestVersion;
+  CORDON_FIELDS(Hello, self.version);
+};
+
+// What stopped it before a program ran. The names are part of reports: "exec", "directory".
+struct Failed {
+  std::uint32_t process = 0;  // 0: the guest itself could not go on
+  std::string step;
+  std::int32_t error_number = 0;
+  CORDON_FIELDS(Failed, self.process, self.step, self.error_number);
+};
+
+struct Started {
+  std::uint32_t process = 0;
+  std::uint32_t pid = 0;  // inside
+  CORDON_FIELDS(Started, self.process, self.pid);
+};
+
+struct Output {
+  std::uint32_t process = 0;
+  Stream stream = Stream::out;
+  std::uint64_t offset = 0;
+  std::string bytes;
+  CORDON_FIELDS(Output, self.process, self.stream, self.offset, self.bytes);
+};
+
+// Nobody holds the writing end any more; `offset` bytes were written in all.
+struct OutputEnd {
+  std::uint32_t process = 0;
+  Stream stream = Stream::out;
+  std::uint64_t offset = 0;
+  CORDON_FIELDS(OutputEnd, self.process, self.stream, self.offset);
+};
+
+// Input before `offset` has reached the program, or will never: the window moves.
+struct InputTaken {
+  std::uint32_t process = 0;
+  std::uint64_t offset = 0;
+  CORDON_FIELDS(InputTaken, self.process, self.offset);
+};
+
+struct DiskUse {
+  std::uint64_t bytes = 0;
+  std::uint64_t most_bytes = 0;
+  std::uint64_t inodes = 0;
+  std::uint64_t most_inodes = 0;
+  CORDON_FIELDS(DiskUse, self.bytes, self.most_bytes, self.inodes, self.most_inodes);
+};
+
+struct Exited {
+  std::uint32_t process = 0;
+  bool by_signal = false;
+  std::uint32_t value = 0;  // the code, or the signal's number
+  std::uint64_t cpu_microseconds = 0;
+  std::uint64_t most_memory = 0;  // bytes, of the largest process
+  DiskUse disk;
+  CORDON_FIELDS(Exited, self.process, self.by_signal, self.value, self.cpu_microseconds,
+                self.most_memory, self.disk);
+};
+
+struct Usage {
+  std::uint32_t request = 0;
+  DiskUse disk;
+  std::uint32_t processes = 0;
+  CORDON_FIELDS(Usage, self.request, self.disk, self.processes);
+};
+
+enum class FileType : std::uint8_t { file, directory, link, other };
+constexpr FileType last_of(FileType) noexcept { return FileType::other; }
+
+struct FileEntry {
+  std::string name;
+  FileType type = FileType::other;
+  std::uint64_t size = 0;
+  std::uint32_t mode = 0;
+  std::uint64_t modified = 0;  // nanoseconds since 1970
+  std::string target;          // of a link
+  CORDON_FIELDS(FileEntry, self.name, self.type, self.size, self.mode, self.modified, self.target);
+};
+
+struct FileReply {
+  std::uint32_t request = 0;
+  std::int32_t error_number = 0;
+  std::string bytes;               // of read
+  std::vector<FileEntry> entries;  // of list and stat
+  bool more = false;               // of list
+  CORDON_FIELDS(FileReply, self.request, self.error_number, self.bytes, self.entries, self.more);
+};
+
+// The order is the wire's: a type byte is the index. New frames go to the end, with a new version.
+using ToGuest = std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, AcknowledgeExit,
+                             Resume, AskUsage, FileRequest>;
+using FromGuest =
+    std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage, FileReply>;
+
+// With the length in front, ready to be written.
+std::vector<std::byte> encode(const ToGuest& frame);
+std::vector<std::byte> encode(const FromGuest& frame);
+
+// `body`: a whole frame without its length.
+Result<ToGuest> decode_to_guest(std::span<const std::byte> body);
+Result<FromGuest> decode_from_guest(std::span<const std::byte> body);
+
+// Cuts a byte stream into frames. Bytes go in as they come; whole bodies come out.
+class FrameCutter {
+ public:
+  explicit FrameCutter(std::size_t longest = kLongestGuestFrame) : longest_{longest} {}
+
+  void push(std::span<const std::byte> bytes);
+  // The next whole body, nothing when more bytes are needed; `invalid` for a frame that is empty or
+  // too long, after which the stream cannot be trusted. The span holds until the next push or next.
+  Result<std::optional<std::span<const std::byte>>> next();
+
+ private:
+  std::size_t longest_;
+  std::vector<std::byte> held_;
+  std::size_t start_ = 0;
+};
+
+}  // namespace cordon::frame

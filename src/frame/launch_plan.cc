@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frame/launch_plan.h"
+
+#include "frame/fields.h"
+
+namespace cordon::frame {
+
+std::vector<std::byte> encode(const LaunchPlan& plan) {
+  ByteWriter out;
+  FieldWriter{out}.put(plan);
+  return std::move(out).take();
+}
+
+Result<ReceivedPlan> decode_plan(std::span<const std::byte> bytes) {
+  if (bytes.size() > kLongestPlan) return Error{Errc::invalid, "a plan of too many bytes"};
+  ByteReader in{bytes};
+  LaunchPlan plan;
+  TRY_DO(FieldReader{in}.get(plan));
+  TRY_DO(in.finish());
+  return ReceivedPlan{std::move(plan)};
+}
+
+}  // namespace cordon::frame

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher is asked to build: a whole sandbox as a value. Made by plan::lower, judged by the
+// launcher's floor; it names filters and never carries code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/fences.h"
+#include "frame/guest.h"
+
+namespace cordon::frame {
+
+inline constexpr std::size_t kLongestPlan = std::size_t{192} << 10U;  // a socket message's bound
+
+enum class RootSource : std::uint8_t {
+  host,       // the trees in `binds`, over a skeleton of our own
+  directory,  // `root_path`, read-only, with the skeleton's mounts over it
+};
+constexpr RootSource last_of(RootSource) noexcept { return RootSource::directory; }
+
+// A file or directory of the host, shown inside.
+struct Bind {
+  std::string source;  // absolute path on the host
+  std::string target;  // absolute path inside
+  bool writable = false;
+  bool optional = false;  // passed over where the source does not exist
+  CORDON_FIELDS(Bind, self.source, self.target, self.writable, self.optional);
+};
+
+// A file of Cordon's own making in the skeleton.
+struct OwnFile {
+  std::string target;
+  std::string text;
+  CORDON_FIELDS(OwnFile, self.target, self.text);
+};
+
+enum class PinKind : std::uint8_t {
+  hide,       // an empty file or directory without rights lies over it
+  read_only,  // it lies over itself, read-only
+};
+constexpr PinKind last_of(PinKind) noexcept { return PinKind::read_only; }
+
+// A path inside the workspace that is held by a mount; it and the directories above it cannot be
+// renamed or removed inside.
+struct Pin {
+  std::string path;  // relative to the workspace
+  PinKind kind = PinKind::read_only;
+  bool directory = false;    // what it is, or is to be
+  bool placeholder = false;  // does not exist: made in a layer of our own (review or own disk only)
+  CORDON_FIELDS(Pin, self.path, self.kind, self.directory, self.placeholder);
+};
+
+enum class WorkspaceKind : std::uint8_t {
+  own_disk,  // ephemeral, on the sandbox's own disk
+  live,      // `source`, written through
+  review,    // `source` below an overlay whose upper layer is `state`/upper
+};
+constexpr WorkspaceKind last_of(WorkspaceKind) noexcept { return WorkspaceKind::review; }
+
+struct Workspace {
+  WorkspaceKind kind = WorkspaceKind::own_disk;
+  std::string source;  // on the host
+  std::string target;  // inside
+  bool writable = true;
+  std::string state;  // of `review`: the run's directory on the host, holding upper and work
+  std::vector<Pin> pins;
+  CORDON_FIELDS(Workspace, self.kind, self.source, self.target, self.writable, self.state,
+                self.pins);
+};
+
+enum class Ids : std::uint8_t {
+  range,   // 65,536 ids of the sandbox's own; host directories are attached id-mapped
+  caller,  // the caller's own id is the workload's
+};
+constexpr Ids last_of(Ids) noexcept { return Ids::caller; }
+
+// Held by the kernel in a control group of the sandbox's own. Absent: not limited.
+struct GroupLimits {
+  std::optional<std::uint64_t> memory;  // swap is never given beside it
+  std::optional<std::uint64_t> pids;
+  std::optional<std::uint64_t> milli_cpus;
+  std::optional<std::uint64_t> io_bytes;  // a second, each way, on the disk of a live workspace
+  CORDON_FIELDS(GroupLimits, self.memory, self.pids, self.milli_cpus, self.io_bytes);
+};
+
+// The sandbox's own disk: /tmp, /var/tmp, the home, an ephemeral workspace.
+struct Disk {
+  std::uint64_t bytes = 0;  // never 0 in a plan that passes the floor
+  std::uint64_t inodes = 0;
+  bool image = false;  // a file-backed image instead of memory; only as root
+  CORDON_FIELDS(Disk, self.bytes, self.inodes, self.image);
+};
+
+struct LaunchPlan {
+  std::string id;                // of the sandbox; in the name of every kernel object
+  std::uint32_t namespaces = 0;  // CLONE_NEW… bits; the floor wants all of kNamespaces
+  bool no_new_privs = false;
+  bool network = false;  // always false until there is an egress: loopback only
+  Ids ids = Ids::caller;
+  std::string host_name = "cordon";
+  RootSource root = RootSource::host;
+  std::string root_path;
+  std::vector<Bind> binds;  // in the order of mounting
+  std::vector<OwnFile> files;
+  std::vector<std::string> directories;  // on the own disk, writable, belonging to the workload
+  Workspace workspace;
+  Disk disk;
+  bool groups = false;  // limits are kept by control groups; false: not available to this caller
+  GroupLimits limits;
+  Setup setup;  // handed to cordon-init
+  CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.ids,
+                self.host_name, self.root, self.root_path, self.binds, self.files, self.directories,
+                self.workspace, self.disk, self.groups, self.limits, self.setup);
+};
+
+// user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not
+// include. The launcher asserts that they agree.
+inline constexpr std::uint32_t kNamespaces =
+    0x10000000U | 0x00020000U | 0x20000000U | 0x08000000U | 0x04000000U | 0x40000000U | 0x02000000U;
+
+std::vector<std::byte> encode(const LaunchPlan& plan);
+
+// A plan that came over a socket: well formed and nothing more. The floor makes a JudgedPlan of it.
+class ReceivedPlan {
+ public:
+  const LaunchPlan& plan() const noexcept { return plan_; }
+
+ private:
+  friend Result<ReceivedPlan> decode_plan(std::span<const std::byte> bytes);
+  explicit ReceivedPlan(LaunchPlan plan) : plan_{std::move(plan)} {}
+  LaunchPlan plan_;
+};
+
+Result<ReceivedPlan> decode_plan(std::span<const std::byte> bytes);
+
+}  // namespace cordon::frame

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node asks of its launcher, and what the launcher answers: one message each over a
+// SOCK_SEQPACKET socket, descriptors beside it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/fields.h"
+
+namespace cordon::frame {
+
+inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
+
+// --- to the launcher
+
+// Answered by Launched, Refused or Broken.
+struct Launch {
+  std::string plan;  // an encoded LaunchPlan: judged before anything is done
+  CORDON_FIELDS(Launch, self.plan);
+};
+
+// Ends a sandbox and removes all that it had. Answered by Ended, also for one that is gone already.
+struct Destroy {
+  std::string id;
+  CORDON_FIELDS(Destroy, self.id);
+};
+
+// The launcher's copy of a sandbox's control stream. Answered by Stored with the descriptor, or
+// Refused.
+struct Fetch {
+  std::string id;
+  CORDON_FIELDS(Fetch, self.id);
+};
+
+// Hands the launcher a control stream that an earlier launcher had made: one descriptor.
+struct Deposit {
+  std::string id;
+  CORDON_FIELDS(Deposit, self.id);
+};
+
+// Answered by Sandboxes.
+struct List {
+  CORDON_FIELDS(List);
+};
+
+// --- from the launcher
+
+// Beside it two descriptors: the control stream, and a pidfd of pid 1.
+struct Launched {
+  std::string id;
+  std::uint32_t pid = 0;       // of pid 1, as the launcher sees it
+  std::uint32_t first_id = 0;  // of the sandbox's id range on the host; 0: it has the caller's id
+  std::vector<std::string> groups;  // directories of its control groups
+  CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups);
+};
+
+// Nothing was started. `code`: "plan_below_floor", "not_found", "exists", "exhausted".
+struct Refused {
+  std::string id;
+  std::string code;
+  std::string text;
+  CORDON_FIELDS(Refused, self.id, self.code, self.text);
+};
+
+// A step of the descent failed; what it had made is gone again.
+struct Broken {
+  std::string id;
+  std::string step;
+  std::int32_t error_number = 0;
+  std::string text;
+  CORDON_FIELDS(Broken, self.id, self.step, self.error_number, self.text);
+};
+
+// Pid 1 has ended, by itself or by Destroy, and nothing of the sandbox is left.
+struct Ended {
+  std::string id;
+  bool by_signal = false;
+  std::uint32_t value = 0;
+  CORDON_FIELDS(Ended, self.id, self.by_signal, self.value);
+};
+
+struct Stored {
+  std::string id;
+  CORDON_FIELDS(Stored, self.id);
+};
+
+struct Sandboxes {
+  std::vector<std::string> ids;
+  CORDON_FIELDS(Sandboxes, self.ids);
+};
+
+using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List>;
+using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes>;
+
+std::vector<std::byte> encode(const ToLauncher& message);
+std::vector<std::byte> encode(const FromLauncher& message);
+Result<ToLauncher> decode_to_launcher(std::span<const std::byte> bytes);
+Result<FromLauncher> decode_from_launcher(std::span<const std::byte> bytes);
+
+}  // namespace cordon::frame
