@@ -109,6 +109,24 @@ Status keep_exactly(CapabilitySet kept) {
   return {};
 }
 
+Status keep_across_exec(CapabilitySet kept) {
+  TRY_DO(drop_bounding(kept));
+  TRY_DO(clear_ambient());
+  const auto low = static_cast<std::uint32_t>(kept.bits());
+  const auto high = static_cast<std::uint32_t>(kept.bits() >> 32U);
+  const RawSets exact{{{.effective = low, .permitted = low, .inheritable = low},
+                       {.effective = high, .permitted = high, .inheritable = high}}};
+  auto set = capset(exact);
+  if (!set) return std::move(set).error().with(to_string(kept));
+  for (int capability = 0; capability < kMostCapabilities; ++capability) {
+    if (!kept.has(capability)) continue;
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) {
+      return Error::from_errno("prctl PR_CAP_AMBIENT_RAISE").with(name_of(capability));
+    }
+  }
+  return {};
+}
+
 Status set_keep_capabilities(bool keep) {
   if (::prctl(PR_SET_KEEPCAPS, keep ? 1 : 0, 0, 0, 0) != 0) {
     return Error::from_errno("prctl PR_SET_KEEPCAPS");

@@ -58,6 +58,10 @@ Status clear_ambient();
 // to a thread: a program with several calls it before starting the others.
 Status keep_exactly(CapabilitySet kept);
 
+// Like keep_exactly, and the set also survives the exec of an ordinary program (inheritable and
+// ambient are `kept` too).
+Status keep_across_exec(CapabilitySet kept);
+
 // With it a change of all user ids away from 0 leaves the permitted set. Cleared by exec.
 Status set_keep_capabilities(bool keep);
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/descent.h"
+
+#include <array>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "launcher/identity.h"
+#include "launcher/proc.h"
+#include "launcher/root.h"
+#include "os/capability.h"
+#include "os/file.h"
+#include "os/filter/filter.h"
+#include "os/identity.h"
+#include "os/namespace.h"
+#include "os/prctl.h"
+#include "os/process.h"
+#include "os/seccomp.h"
+
+namespace cordon::launcher {
+namespace {
+
+// A launcher that dies before cordon-init stands takes its child along. The parent is asked for
+// afterwards: it may have died before the signal was set.
+Status die_with_launcher(Descent&) {
+  TRY_DO(os::set_parent_death_signal(SIGKILL));
+  // Seen from the new pid namespace the launcher is 0 while it lives, and we are nobody's child
+  // after.
+  if (::getppid() != 0) return Error{Errc::internal, "the launcher has ended"};
+  return {};
+}
+
+Status enter_groups(Descent& descent) { return descent.groups.enter(); }
+
+Status enter_network(Descent& descent) { return os::setns(descent.network, os::Ns::net); }
+
+Status build_tree(Descent& descent) {
+  TRY(descent.proc, build_root(descent.plan, descent.ids, descent.sources));
+  return {};
+}
+
+Status name_host(Descent& descent) { return os::sethostname(descent.plan->host_name); }
+
+// After enter_groups: the namespace shows the groups that we are in now as the top.
+Status hide_groups(Descent&) { return os::unshare(os::Ns::cgroup); }
+
+// From here on no capability of ours reaches mounts, groups, the host name or the network: they
+// belong to the launcher's user namespace.
+Status enter_user_namespace(Descent& descent) {
+  return os::setns(descent.user_namespace, os::Ns::user);
+}
+
+Status forbid_more_namespaces(Descent& descent) {
+  TRY_DO(forbid_namespaces(descent.proc));
+  descent.proc = os::Fd{};
+  return {};
+}
+
+Status become_init(Descent& descent) {
+  TRY_DO(os::set_keep_capabilities(true));
+  if (descent.may_set_groups) TRY_DO(os::set_groups({}));
+  TRY_DO(os::set_group(kInitId));
+  TRY_DO(os::set_user(kInitId));
+  // A change of ids has cleared it.
+  return die_with_launcher(descent);
+}
+
+Status become_caller(Descent& descent) {
+  const frame::Fences& fences = descent.plan->setup.fences;
+  TRY_DO(os::set_keep_capabilities(true));
+  if (descent.may_set_groups) TRY_DO(os::set_groups({}));
+  TRY_DO(os::set_group(fences.gid));
+  TRY_DO(os::set_user(fences.uid));
+  return die_with_launcher(descent);
+}
+
+Status take_identity(Descent& descent) {
+  const bool one_id = descent.ids.init_uid == descent.ids.workload_uid;
+  return one_id ? become_caller(descent) : become_init(descent);
+}
+
+Status keep_few_capabilities(Descent& descent) {
+  std::uint64_t bits = os::CapabilitySet{CAP_SETUID, CAP_SETGID, CAP_KILL}.bits();
+  for (const std::uint32_t granted : descent.plan->setup.fences.capabilities) {
+    bits |= std::uint64_t{1} << granted;
+  }
+  return os::keep_across_exec(os::CapabilitySet::from_bits(bits));
+}
+
+Status give_up_gaining(Descent&) { return os::set_no_new_privs(); }
+
+constexpr int kControl = 3;
+
+Status place(int from, int to) {
+  if (::dup3(from, to, 0) != to) return Error::from_errno("dup3");
+  return {};
+}
+
+// 0, 1 and 2 are the sandbox's own /dev/null, 3 is the stream; all else ends at exec.
+Status close_descriptors(Descent& descent) {
+  TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
+  // dup3 refuses to copy a descriptor onto itself, and `control` may be any number.
+  TRY(const os::Fd control, os::duplicate(descent.control));
+  for (const int standard : {0, 1, 2}) TRY_DO(place(null.get(), standard));
+  TRY_DO(place(control.get(), kControl));
+  return os::set_cloexec_from(kControl + 1);
+}
+
+Status load_init_filter(Descent&) {
+  return os::seccomp_load(os::filter_program(os::FilterProfile::init));
+}
+
+constexpr std::array kToInit = {
+    Step{"parent", die_with_launcher},
+    Step{"groups", enter_groups},
+    Step{"network", enter_network},
+    Step{"root",
+         build_tree},  // the last step that needs CAP_SYS_ADMIN over the launcher's namespace
+    Step{"host name", name_host},
+    Step{"cgroup namespace", hide_groups},
+    Step{"user namespace", enter_user_namespace},
+    Step{"namespace limits", forbid_more_namespaces},
+    Step{"identity", take_identity},
+    Step{"descriptors", close_descriptors},
+    Step{"capabilities", keep_few_capabilities},
+    Step{"no_new_privs", give_up_gaining},
+    Step{"filter", load_init_filter},  // nothing but exec may follow
+};
+
+}  // namespace
+
+std::span<const Step> steps_to_init() noexcept { return kToInit; }
+
+FailedStep descend(Descent& descent) {
+  for (const Step& step : kToInit) {
+    Status taken = step.take(descent);
+    if (!taken) return {step.name, std::move(taken).error()};
+  }
+  const std::array<std::string, 1> arguments{"cordon-init"};
+  return {"exec", os::execveat(descent.program, arguments, {})};
+}
+
+}  // namespace cordon::launcher

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first descent: from the launcher's child to pid 1 of a sandbox.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "launcher/floor.h"
+#include "launcher/groups.h"
+#include "launcher/sources.h"
+#include "os/fd.h"
+
+namespace cordon::launcher {
+
+// All that the child needs, made by the launcher before it exists.
+struct Descent {
+  const JudgedPlan& plan;
+  const HostIds& ids;
+  const Sources& sources;
+  const SandboxGroups& groups;
+  const os::Fd& network;         // a namespace of the pool
+  const os::Fd& user_namespace;  // of the sandbox; entered last but one
+  const os::Fd& control;         // the guest's end of the stream
+  const os::Fd& program;         // cordon-init, sealed
+  bool may_set_groups = true;
+  os::Fd proc{};  // made on the way
+};
+
+struct Step {
+  std::string_view name;
+  Status (*take)(Descent& descent);
+};
+
+// Each step gives up what the steps below no longer need; the order is the security argument.
+std::span<const Step> steps_to_init() noexcept;
+
+struct FailedStep {
+  std::string_view step;
+  Error error;
+};
+
+// Takes all steps and becomes cordon-init: returns only when something failed.
+FailedStep descend(Descent& descent);
+
+}  // namespace cordon::launcher

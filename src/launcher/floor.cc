@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judging a plan: everything in it is hostile until it has passed here.
+#include "launcher/floor.h"
+
+#include <algorithm>
+#include <array>
+#include <linux/capability.h>
+#include <sched.h>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/id.h"
+#include "os/filter/filter.h"
+
+namespace cordon::launcher {
+namespace {
+
+static_assert(frame::kNamespaces == (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+                                     CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP));
+
+constexpr std::uint64_t kMostDisk = std::uint64_t{1} << 50U;
+constexpr std::size_t kMostPath = 4000;
+
+// Of the sandbox's own user namespace, and all that [process] can name.
+constexpr std::array kGrantable = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID,
+                                   CAP_SETUID, CAP_SETGID,       CAP_KILL,   CAP_NET_BIND_SERVICE};
+
+// Inside, these are ours alone: a mount over them would be a way around a fence.
+constexpr std::array<std::string_view, 3> kOwnTrees = {"/proc", "/dev", "/sys"};
+
+Error below_floor(std::string text) { return Error{Errc::denied, std::move(text)}; }
+
+// One spelling: absolute, no empty, "." or ".." component, no NUL.
+bool is_plain_path(std::string_view path) {
+  if (path.empty() || path.front() != '/' || path.size() > kMostPath) return false;
+  if (path.find('\0') != std::string_view::npos) return false;
+  if (path == "/") return true;
+  if (path.back() == '/') return false;
+  path.remove_prefix(1);
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part.empty() || part == "." || part == ".." || part.size() > 255) return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+bool is_plain_relative(std::string_view path) { return is_plain_path(fmt::format("/{}", path)); }
+
+bool is_below(std::string_view path, std::string_view tree) {
+  if (tree == "/") return true;
+  return path == tree || (path.starts_with(tree) && path[tree.size()] == '/');
+}
+
+Status judge_source(std::string_view path, const Floor& floor) {
+  if (!is_plain_path(path)) return below_floor("a source that is no plain path");
+  const bool allowed = std::ranges::any_of(
+      floor.sources, [&](const std::string& tree) { return is_below(path, tree); });
+  if (!allowed) return below_floor(fmt::format("a source outside the floor: {}", path));
+  return {};
+}
+
+Status judge_target(std::string_view path) {
+  if (!is_plain_path(path) || path == "/") return below_floor("a target that is no plain path");
+  for (const std::string_view tree : kOwnTrees) {
+    if (is_below(path, tree)) return below_floor(fmt::format("a target in {}", tree));
+  }
+  return {};
+}
+
+Status judge_shape(const frame::LaunchPlan& plan) {
+  if (!is_base32_name(plan.id)) return below_floor("an id that is not of our alphabet");
+  if (plan.namespaces != frame::kNamespaces) return below_floor("a namespace is missing");
+  if (!plan.no_new_privs) return below_floor("no_new_privs is missing");
+  if (plan.network) return below_floor("a network that this launcher does not have");
+  if (plan.host_name.empty() || plan.host_name.size() > 64 ||
+      plan.host_name.find('\0') != std::string::npos) {
+    return below_floor("a host name of a wrong length");
+  }
+  if (plan.disk.bytes == 0 || plan.disk.bytes > kMostDisk || plan.disk.inodes == 0) {
+    return below_floor("a disk without a limit");
+  }
+  return {};
+}
+
+Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
+  const frame::Fences& fences = plan.setup.fences;
+  const auto filter = os::filter_profile_from_string(fences.filter);
+  if (!filter || *filter == os::FilterProfile::init) {
+    return below_floor("a filter that does not exist");
+  }
+  for (const std::uint32_t capability : fences.capabilities) {
+    if (std::ranges::find(kGrantable, static_cast<int>(capability)) == kGrantable.end()) {
+      return below_floor(fmt::format("capability {}", capability));
+    }
+  }
+  if (!fences.capabilities.empty() && !os::is_compat(*filter)) {
+    return below_floor("capabilities under a strict filter");
+  }
+  const bool writes_host =
+      (plan.workspace.kind != frame::WorkspaceKind::own_disk && plan.workspace.writable) ||
+      std::ranges::any_of(plan.binds, &frame::Bind::writable);
+  if (writes_host && !os::has_nosetid(*filter)) {
+    return below_floor("a writable mount of the host under a filter that lets set-id bits be set");
+  }
+  if (fences.uid >= kRange || fences.gid >= kRange) {
+    if (plan.ids == frame::Ids::range) return below_floor("an id outside of the range");
+  }
+  if (plan.ids == frame::Ids::range && floor.ranges == 0) {
+    return below_floor("an id range, of which this launcher has none");
+  }
+  if (plan.ids == frame::Ids::caller && !floor.caller_ids) {
+    return below_floor("the launcher's own id");
+  }
+  for (const frame::PathRule& rule : fences.paths) {
+    if (!is_plain_path(rule.path)) return below_floor("a Landlock rule without a plain path");
+  }
+  if (fences.landlock_abi < 0) return below_floor("a Landlock ABI below 0");
+  return {};
+}
+
+Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
+  if (plan.root == frame::RootSource::directory) TRY_DO(judge_source(plan.root_path, floor));
+  for (const frame::Bind& bind : plan.binds) {
+    TRY_DO(judge_source(bind.source, floor));
+    TRY_DO(judge_target(bind.target));
+    if (bind.writable && !floor.writable_binds) return below_floor("a writable mount of the host");
+  }
+  for (const frame::OwnFile& file : plan.files) TRY_DO(judge_target(file.target));
+  for (const std::string& directory : plan.directories) {
+    if (directory != "/dev/shm") TRY_DO(judge_target(directory));
+  }
+  const frame::Workspace& workspace = plan.workspace;
+  TRY_DO(judge_target(workspace.target));
+  if (workspace.kind != frame::WorkspaceKind::own_disk) {
+    TRY_DO(judge_source(workspace.source, floor));
+  }
+  if (workspace.kind == frame::WorkspaceKind::review) TRY_DO(judge_source(workspace.state, floor));
+  for (const frame::Pin& pin : workspace.pins) {
+    if (!is_plain_relative(pin.path)) return below_floor("a pin that is no plain path");
+    if (pin.placeholder && workspace.kind == frame::WorkspaceKind::live) {
+      return below_floor("a placeholder in a directory of the host");
+    }
+  }
+  if (plan.disk.image && !floor.disk_images) return below_floor("a disk image");
+  return {};
+}
+
+}  // namespace
+
+Result<JudgedPlan> judge(frame::ReceivedPlan received, const Floor& floor) {
+  const frame::LaunchPlan& plan = received.plan();
+  TRY_DO(judge_shape(plan));
+  TRY_DO(judge_fences(plan, floor));
+  TRY_DO(judge_mounts(plan, floor));
+  return JudgedPlan{plan};
+}
+
+}  // namespace cordon::launcher

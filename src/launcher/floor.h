@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's own lower bound: what no plan may go below, whoever sent it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/launch_plan.h"
+
+namespace cordon::launcher {
+
+// From a root-owned file as a service, compiled defaults in local use. Never from a plan.
+struct Floor {
+  // Ids that sandboxes may be given, in ranges of kRange; never below 65,536.
+  std::uint32_t first_id = 0;
+  std::uint32_t ranges = 0;  // 0: no range can be mapped, only the caller's own id
+  // Directories beneath which sources, roots and state may lie; "/" in local use, where the kernel
+  // judges by the caller's rights.
+  std::vector<std::string> sources;
+  bool caller_ids = false;  // plans may map the launcher's own id (local use without root)
+  bool writable_binds = true;
+  bool disk_images = false;
+};
+
+inline constexpr std::uint32_t kRange = 65'536;
+
+// Ids that no system we know of gives to people, services or other containers by default:
+// 0x60000000 to 0x7ffd0000.
+inline constexpr std::uint32_t kFirstId = 0x60000000U;
+inline constexpr std::uint32_t kRanges = 8'189;
+
+// A plan that the floor let pass. Only what has this type is launched.
+class JudgedPlan {
+ public:
+  const frame::LaunchPlan& operator*() const noexcept { return plan_; }
+  const frame::LaunchPlan* operator->() const noexcept { return &plan_; }
+
+ private:
+  friend Result<JudgedPlan> judge(frame::ReceivedPlan plan, const Floor& floor);
+  explicit JudgedPlan(frame::LaunchPlan plan) : plan_{std::move(plan)} {}
+  frame::LaunchPlan plan_;
+};
+
+// `denied` with what is below the floor. Pure: looks at nothing but its arguments.
+Result<JudgedPlan> judge(frame::ReceivedPlan plan, const Floor& floor);
+
+}  // namespace cordon::launcher

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's side of the first descent.
+#include "launcher/launch.h"
+
+#include <array>
+#include <cerrno>
+#include <unistd.h>
+
+#include "frame/guest.h"
+#include "launcher/descent.h"
+#include "launcher/sources.h"
+#include "os/file.h"
+#include "os/namespace.h"
+#include "os/socket.h"
+
+namespace cordon::launcher {
+namespace {
+
+constexpr std::size_t kLongestReport = 4096;
+
+// Two lines: the step and the errno, then words.
+std::string report(const FailedStep& failed) {
+  const int number = failed.error.cause() ? failed.error.cause().value() : 0;
+  return std::string{failed.step} + "\n" + std::to_string(number) + "\n" + failed.error.text();
+}
+
+LaunchFailure read_report(const std::string& text) {
+  const std::size_t first = text.find('\n');
+  const std::size_t second = text.find('\n', first + 1);
+  if (first == std::string::npos || second == std::string::npos) {
+    return {"descent", Error{Errc::internal, "the sandbox's first process ended without a word"}};
+  }
+  const int number = std::atoi(text.c_str() + first + 1);  // NOLINT(cert-err34-c): our own text
+  const std::string words = text.substr(second + 1);
+  // The text ends with the errno's own words already: keep the code, take the text once.
+  const Errc code = Error::from_errno("", number).code();
+  return {text.substr(0, first), Error{number == 0 ? Errc::internal : code, words}};
+}
+
+class Launch {
+ public:
+  Launch(const JudgedPlan& plan, Workshop& workshop) : plan_{plan}, workshop_{workshop} {}
+
+  Status prepare();
+  Result<std::string> start();
+  Sandbox take() {
+    return {std::move(range_), std::move(groups_), *std::move(init_), std::move(pair_.one)};
+  }
+
+ private:
+  [[noreturn]] void be_child(const os::Fd& net, const os::Fd& reports);
+
+  const JudgedPlan& plan_;
+  Workshop& workshop_;
+  std::optional<LentRange> range_;
+  std::optional<SandboxGroups> groups_;
+  HostIds ids_;
+  os::Fd user_namespace_;
+  Sources sources_;
+  os::SocketPair pair_;
+  std::optional<os::Child> init_;
+};
+
+Status Launch::prepare() {
+  if (plan_->ids == frame::Ids::range) {
+    TRY(LentRange range, LentRange::take(workshop_.floor, workshop_.locks));
+    range_.emplace(std::move(range));
+  }
+  const LentRange* const range = range_ ? &*range_ : nullptr;
+  ids_ = host_ids(*plan_, range, workshop_.own);
+  TRY(user_namespace_, make_sandbox_namespace(*plan_, range, ids_));
+  TRY(sources_, open_sources(plan_, ids_, user_namespace_));
+  TRY(const std::string name, group_name(plan_->id));
+  TRY(SandboxGroups groups, SandboxGroups::create(workshop_.trees, name, *plan_));
+  groups_.emplace(std::move(groups));
+  TRY(pair_, os::socketpair(os::SocketType::stream));
+  return {};
+}
+
+void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
+  Descent descent{.plan = plan_,
+                  .ids = ids_,
+                  .sources = sources_,
+                  .groups = *groups_,
+                  .network = net,
+                  .user_namespace = user_namespace_,
+                  .control = pair_.two,
+                  .program = workshop_.program,
+                  .may_set_groups = workshop_.own.may_set_groups};
+  const FailedStep failed = descend(descent);
+  static_cast<void>(os::write_all(reports, report(failed)));
+  ::_exit(1);
+}
+
+// Gives the report of a failed descent; empty when cordon-init runs.
+Result<std::string> Launch::start() {
+  TRY(os::Pipe reports, os::pipe2());
+  TRY(const os::Fd net,
+      workshop_.one_shot ? workshop_.networks.take_last() : workshop_.networks.take());
+  TRY(os::Cloned cloned,
+      os::clone3({.namespaces = os::NsSet{os::Ns::mount, os::Ns::pid, os::Ns::ipc, os::Ns::uts},
+                  .cgroup = groups_->v2_dir(),
+                  .clear_signal_handlers = true}));
+  if (cloned.pid == 0) be_child(net, reports.write);
+  init_.emplace(cloned.pid, std::move(cloned.pidfd));
+  reports.write = os::Fd{};
+  pair_.two = os::Fd{};
+  const auto setup = frame::encode(frame::ToGuest{plan_->setup});
+  TRY(const std::size_t sent, os::send(pair_.one, setup));
+  if (sent != setup.size()) return Error{Errc::internal, "the setup does not fit the stream"};
+  return os::read_all(reports.read, kLongestReport);
+}
+
+}  // namespace
+
+std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
+  Launch launch{plan, workshop};
+  if (Status prepared = launch.prepare(); !prepared) {
+    return LaunchFailure{"prepare", std::move(prepared).error()};
+  }
+  auto report = launch.start();
+  if (!report) return LaunchFailure{"start", std::move(report).error()};
+  if (!report->empty()) return read_report(*report);
+  return launch.take();
+}
+
+}  // namespace cordon::launcher

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a judged plan to a living pid 1.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "frame/launcher.h"
+#include "launcher/floor.h"
+#include "launcher/groups.h"
+#include "launcher/identity.h"
+#include "launcher/net_pool.h"
+#include "os/cgroup_layout.h"
+#include "os/fd.h"
+#include "os/process.h"
+
+namespace cordon::launcher {
+
+// What a launcher has for all its sandboxes. It outlives them.
+struct Workshop {
+  Floor floor;
+  OwnIds own;
+  os::CgroupTrees trees;
+  os::Fd program;  // cordon-init in a sealed memfd
+  os::Fd locks;    // directory of the locks of id ranges; empty where there are no ranges
+  NetPool networks;
+  bool one_shot = false;  // makes one sandbox and ends with it
+};
+
+// A sandbox as its launcher holds it. Destroying it ends it: pid 1 is killed and reaped, with it
+// everything in its pid namespace; then the groups go, then the ids are free for the next.
+struct Sandbox {
+  std::optional<LentRange> range;
+  std::optional<SandboxGroups> groups;
+  os::Child init;
+  os::Fd control;  // the host's end of the stream; a copy is with the node
+};
+
+// A step failed; what had been made is gone again.
+struct LaunchFailure {
+  std::string step;
+  Error error;
+};
+
+std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop);
+
+}  // namespace cordon::launcher

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/net_pool.h"
+
+#include <array>
+#include <signal.h>
+#include <unistd.h>
+#include <vector>
+
+#include "os/namespace.h"
+#include "os/netlink.h"
+#include "os/prctl.h"
+#include "os/socket.h"
+
+namespace cordon::launcher {
+namespace {
+
+Result<os::Fd> make_namespace() {
+  TRY_DO(os::unshare(os::Ns::net));
+  TRY(os::RouteSocket route, os::RouteSocket::open());
+  TRY(const os::Link loopback, route.link("lo"));
+  TRY_DO(route.set_link_up(loopback.index));
+  return os::open_ns(os::Ns::net);
+}
+
+// A byte in is an order; a byte out with a descriptor is a namespace, without one a failure.
+int serve_orders(const os::Fd& socket) {
+  if (!os::set_parent_death_signal(SIGKILL)) return 1;
+  std::array<std::byte, 64> orders{};
+  for (;;) {
+    const auto got = os::receive(socket, orders);
+    if (!got || got->bytes == 0) return 0;
+    for (std::size_t count = 0; count < got->bytes; ++count) {
+      const auto made = make_namespace();
+      const std::array<std::byte, 1> word{};
+      std::vector<const os::Fd*> fds;
+      if (made) fds.push_back(&*made);
+      if (!os::send(socket, word, fds)) return 0;
+    }
+  }
+}
+
+}  // namespace
+
+Result<NetPool> NetPool::start(unsigned ahead) {
+  TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
+  TRY(os::Child child, os::Child::start({}, [&] {
+        pair.one = os::Fd{};
+        return serve_orders(pair.two);
+      }));
+  NetPool pool{std::move(child), std::move(pair.one)};
+  TRY_DO(pool.order(ahead));
+  return pool;
+}
+
+Status NetPool::order(unsigned count) const {
+  const std::vector<std::byte> orders(count);
+  TRY(const std::size_t sent, os::send(socket_, orders));
+  if (sent != count) return Error{Errc::unavailable, "the maker of network namespaces is busy"};
+  return {};
+}
+
+Result<os::Fd> NetPool::take_last() {
+  std::array<std::byte, 1> word{};
+  TRY(os::Received got, os::receive(socket_, word, 1));
+  if (got.fds.empty()) {
+    return Error{Errc::unavailable, "a network namespace could not be made"};
+  }
+  return std::move(got.fds.front());
+}
+
+Result<os::Fd> NetPool::take() {
+  TRY(os::Fd ready, take_last());
+  TRY_DO(order(1));
+  return ready;
+}
+
+}  // namespace cordon::launcher

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/open_workshop.h"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/file.h"
+#include "os/memfd.h"
+#include "os/mount.h"
+#include "os/namespace.h"
+#include "os/socket.h"
+
+namespace cordon::launcher {
+namespace {
+
+constexpr const char* kLocks = "/run/cordon";
+constexpr std::size_t kMostProgram = std::size_t{16} << 20U;
+
+// Programs are found beside this one, never by a search path.
+Result<os::Fd> seal_init() {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length < 0) return Error::from_errno("readlink /proc/self/exe");
+  std::string beside{path.data(), static_cast<std::size_t>(length)};
+  beside.resize(beside.rfind('/') + 1);
+  beside += "cordon-init";
+  TRY(const std::string program, os::read_file(os::at_cwd(), beside.c_str(), kMostProgram));
+  return os::sealed_memfd("cordon-init", as_bytes(program), os::Executable::yes);
+}
+
+// Only root writes there, and a link that somebody put in its place is not followed.
+Result<os::Fd> open_locks() {
+  if (::mkdir(kLocks, 0700) != 0 && errno != EEXIST) return Error::from_errno("mkdir").with(kLocks);
+  TRY(os::Fd dir, os::openat(os::at_cwd(), kLocks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  struct stat st{};
+  if (::fstat(dir.get(), &st) != 0) return Error::from_errno("fstat").with(kLocks);
+  if (st.st_uid != 0 || (st.st_mode & 022U) != 0) {
+    return Error{Errc::denied, std::string{kLocks} + " belongs to somebody else: remove it"};
+  }
+  return dir;
+}
+
+// The ids of the second lines of our maps, which the node wrote.
+Result<std::uint32_t> first_spare(const char* map, std::uint32_t own) {
+  TRY(const std::string text, os::read_file(os::at_cwd(), map));
+  const char* at = text.c_str();
+  while (*at != '\0') {
+    char* end = nullptr;
+    const unsigned long inside = std::strtoul(at, &end, 10);
+    if (end == at) break;
+    if (inside != own) return static_cast<std::uint32_t>(inside);
+    at = end;
+    while (*at != '\0' && *at != '\n') ++at;
+    if (*at == '\n') ++at;
+  }
+  return Error{Errc::not_found, "no spare id is mapped"};
+}
+
+Result<OwnIds> enter_own_namespace(const os::Fd& node) {
+  OwnIds own{.uid = ::geteuid(), .gid = ::getegid()};
+  TRY_DO(os::unshare(os::Ns::user));
+  std::array<std::byte, 1> word{};
+  TRY(const std::size_t sent, os::send(node, word));
+  TRY(const os::Received got, os::receive(node, word));
+  if (sent != 1 || got.bytes != 1) return Error{Errc::unavailable, "the caller wrote no id maps"};
+  if (word[0] == kMapsHaveSpare) {
+    TRY(own.spare_uid, first_spare("/proc/self/uid_map", own.uid));
+    TRY(own.spare_gid, first_spare("/proc/self/gid_map", own.gid));
+  } else {
+    own.may_set_groups = false;
+  }
+  return own;
+}
+
+}  // namespace
+
+Result<Workshop> open_workshop(const os::Fd& node) {
+  const bool root = ::geteuid() == 0;
+  OwnIds own;
+  Floor floor{.sources = {"/"}};
+  os::Fd locks;
+  if (root) {
+    floor.first_id = kFirstId;
+    floor.ranges = kRanges;
+    TRY(locks, open_locks());
+  } else {
+    floor.caller_ids = true;
+    TRY(own, enter_own_namespace(node));
+  }
+  TRY(NetPool networks, NetPool::start(1));
+  TRY_DO(os::unshare(os::Ns::mount));
+  TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
+  TRY(os::CgroupTrees trees, os::read_cgroup_trees());
+  reclaim_groups(trees);
+  TRY(os::Fd program, seal_init());
+  return Workshop{.floor = std::move(floor),
+                  .own = own,
+                  .trees = std::move(trees),
+                  .program = std::move(program),
+                  .locks = std::move(locks),
+                  .networks = std::move(networks),
+                  .one_shot = true};
+}
+
+}  // namespace cordon::launcher

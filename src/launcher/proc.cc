@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/proc.h"
+
+#include <fcntl.h>
+#include <string>
+
+#include "launcher/mount_point.h"
+#include "os/file.h"
+#include "os/mount.h"
+#include "os/openat2.h"
+
+namespace cordon::launcher {
+namespace {
+
+// Rows C043 to C046. What this kernel does not have is passed over.
+constexpr const char* kBlankFiles[] = {
+    "kcore",         "kallsyms",      "kmsg",        "keys",       "key-users",
+    "timer_list",    "sched_debug",   "kpagecount",  "kpageflags", "kpagecgroup",
+    "latency_stats", "sysrq-trigger", "timer_stats", "slabinfo",   "vmallocinfo",
+    "pagetypeinfo",  "iomem",         "ioports",     "config.gz"};
+constexpr const char* kEmptyDirectories[] = {"acpi", "asound", "scsi", "driver"};
+constexpr const char* kReadOnly[] = {"sys", "bus", "fs", "irq"};
+
+constexpr const char* kNamespaceLimits[] = {"user", "mnt", "pid",    "net",
+                                            "ipc",  "uts", "cgroup", "time"};
+
+constexpr os::MountAttributes kNoWrite{
+    .read_only = true, .nosuid = true, .nodev = true, .noexec = true};
+
+// `with` over `name`, where there is such an entry.
+Status lay_over(const os::Fd& proc, const char* name, const os::Fd& disk, const char* with) {
+  const auto onto = os::openat(proc, name, O_PATH | O_NOFOLLOW);
+  if (!onto) return {};
+  TRY(const os::Fd tree, os::open_tree(disk, with, os::Reach::one));
+  TRY_DO(os::mount_setattr(tree, kNoWrite, os::Reach::one));
+  return os::move_mount(tree, *onto);
+}
+
+}  // namespace
+
+Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
+  TRY(const os::Fd context, os::fsopen("proc"));
+  TRY_DO(os::fsconfig_create(context));
+  TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .nodev = true, .noexec = true}));
+  TRY(const os::Fd onto, make_directory_in(root, "/proc"));
+  TRY_DO(os::move_mount(mount, onto));
+  TRY(const os::Fd proc, os::openat(root, "proc", O_PATH | O_DIRECTORY));
+  TRY(os::Fd bare, os::open_tree(root, "proc", os::Reach::one));
+  for (const char* name : kBlankFiles) TRY_DO(lay_over(proc, name, disk, "blank"));
+  for (const char* name : kEmptyDirectories) TRY_DO(lay_over(proc, name, disk, "empty"));
+  for (const char* name : kReadOnly) TRY_DO(lay_over(proc, name, proc, name));
+  return bare;
+}
+
+Status forbid_namespaces(const os::Fd& proc) {
+  for (const char* kind : kNamespaceLimits) {
+    const std::string file = std::string{"sys/user/max_"} + kind + "_namespaces";
+    const Status written = os::write_file(proc, file.c_str(), "0");
+    // Time namespaces are younger than the others.
+    if (!written && written.error().code() != Errc::not_found) return written;
+  }
+  return {};
+}
+
+}  // namespace cordon::launcher

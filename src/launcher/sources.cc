@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the sources: beneath "/", without links, each as a detached mount.
+#include "launcher/sources.h"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/user_namespace.h"
+#include "os/file.h"
+#include "os/mount.h"
+#include "os/openat2.h"
+
+namespace cordon::launcher {
+namespace {
+
+// Of a directory root these are never taken: they are ours.
+bool is_ours(std::string_view name) {
+  return name == "proc" || name == "dev" || name == "sys" || name == "tmp" || name == "run" ||
+         name == "home" || name == "root" || name == "lost+found";
+}
+
+struct Owner {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  friend auto operator<=>(const Owner&, const Owner&) = default;
+};
+
+class Opener {
+ public:
+  Opener(const JudgedPlan& plan, const HostIds& ids, const os::Fd& range)
+      : plan_{plan}, ids_{ids}, range_{range} {}
+
+  Result<Sources> open();
+
+ private:
+  Status add_bind(const frame::Bind& bind);
+  Status add_root();
+  Status add_root_entry(const os::Fd& root, const std::string& name);
+  Status open_workspace();
+  Status open_state();
+  // A detached copy of what `path` is, with these attributes.
+  Result<os::Fd> detach(const os::Fd& path, bool writable) const;
+  Status map_owner(const os::Fd& tree, const os::Fd& path);
+  bool maps() const { return plan_->ids == frame::Ids::range; }
+
+  const JudgedPlan& plan_;
+  const HostIds& ids_;
+  const os::Fd& range_;
+  os::Fd host_root_;
+  std::map<Owner, os::Fd> owners_;
+  Sources found_;
+};
+
+Result<struct stat> stat_of(const os::Fd& fd) {
+  struct stat st{};
+  if (::fstat(fd.get(), &st) != 0) return Error::from_errno("fstat");
+  return st;
+}
+
+Result<std::string> link_text(const os::Fd& dir, const char* name) {
+  std::array<char, 4096> text{};
+  const ssize_t length = ::readlinkat(dir.get(), name, text.data(), text.size());
+  if (length < 0) return Error::from_errno("readlinkat").with(name);
+  return std::string{text.data(), static_cast<std::size_t>(length)};
+}
+
+constexpr os::OpenHow kPlain{.flags = O_PATH | O_NOFOLLOW, .symlinks = os::Symlinks::refused};
+
+Result<os::Fd> Opener::detach(const os::Fd& path, bool writable) const {
+  TRY(os::Fd tree, os::open_tree(path));
+  TRY_DO(os::mount_setattr(tree, {.read_only = !writable, .nosuid = true, .nodev = true}));
+  return tree;
+}
+
+Status Opener::map_owner(const os::Fd& tree, const os::Fd& path) {
+  if (!maps()) return {};
+  TRY(const struct stat st, stat_of(path));
+  const Owner owner{st.st_uid, st.st_gid};
+  auto known = owners_.find(owner);
+  if (known == owners_.end()) {
+    const std::array uids{os::IdRange{owner.uid, ids_.workload_uid, 1}};
+    const std::array gids{os::IdRange{owner.gid, ids_.workload_gid, 1}};
+    TRY(os::Fd made, make_user_namespace(uids, gids));
+    known = owners_.emplace(owner, std::move(made)).first;
+  }
+  return os::idmap_mount(tree, known->second);
+}
+
+Status Opener::add_bind(const frame::Bind& bind) {
+  const char* const path = bind.source.c_str() + 1;
+  auto opened = os::open_beneath(host_root_, *path == '\0' ? "." : path, kPlain);
+  if (!opened) {
+    const bool absent = opened.error().code() == Errc::not_found;
+    if (absent && bind.optional) return {};
+    if (!bind.optional || opened.error().cause() != std::errc::too_many_symbolic_link_levels) {
+      return std::move(opened).error().with(bind.source);
+    }
+    // Of the host's own trees a link is shown as the link that it is (/bin to usr/bin).
+    auto text = link_text(host_root_, path);
+    if (text) found_.trees.push_back({bind.target, os::Fd{}, *std::move(text), false});
+    return {};
+  }
+  TRY(const struct stat st, stat_of(*opened));
+  if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+    if (bind.optional) return {};
+    return Error{Errc::invalid, bind.source + ": neither a file nor a directory"};
+  }
+  TRY(os::Fd tree, detach(*opened, bind.writable));
+  if (!bind.optional) TRY_DO(map_owner(tree, *opened));
+  found_.trees.push_back({bind.target, std::move(tree), {}, S_ISDIR(st.st_mode)});
+  return {};
+}
+
+Status Opener::add_root_entry(const os::Fd& root, const std::string& name) {
+  const std::string target = "/" + name;
+  TRY(const os::Fd entry, os::openat(root, name.c_str(), O_PATH | O_NOFOLLOW));
+  TRY(const struct stat st, stat_of(entry));
+  if (S_ISLNK(st.st_mode)) {
+    TRY(std::string text, link_text(root, name.c_str()));
+    found_.trees.push_back({target, os::Fd{}, std::move(text), false});
+    return {};
+  }
+  if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) return {};
+  TRY(os::Fd tree, os::open_tree(entry));
+  if (maps()) TRY_DO(os::idmap_mount(tree, range_));
+  TRY_DO(os::mount_setattr(tree, {.read_only = true, .nosuid = true, .nodev = true}));
+  found_.trees.push_back({target, std::move(tree), {}, S_ISDIR(st.st_mode)});
+  return {};
+}
+
+Status Opener::add_root() {
+  if (plan_->root != frame::RootSource::directory) return {};
+  auto root = os::open_beneath(host_root_, plan_->root_path.c_str() + 1, kPlain);
+  if (!root) return std::move(root).error().with("root " + plan_->root_path);
+  TRY(const os::Fd listing, os::openat(*root, ".", O_RDONLY | O_DIRECTORY));
+  TRY(const std::vector<std::string> names, os::list_directory(listing));
+  for (const std::string& name : names) {
+    if (!is_ours(name)) TRY_DO(add_root_entry(*root, name));
+  }
+  return {};
+}
+
+Status Opener::open_workspace() {
+  const frame::Workspace& workspace = plan_->workspace;
+  if (workspace.kind == frame::WorkspaceKind::own_disk) return {};
+  auto opened =
+      os::open_beneath(host_root_, workspace.source.c_str() + 1,
+                       {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
+  if (!opened) return std::move(opened).error().with("workspace " + workspace.source);
+  const bool through = workspace.kind == frame::WorkspaceKind::live && workspace.writable;
+  TRY(found_.workspace, detach(*opened, through));
+  TRY_DO(map_owner(found_.workspace, *opened));
+  return {};
+}
+
+Status Opener::open_state() {
+  const frame::Workspace& workspace = plan_->workspace;
+  if (workspace.kind != frame::WorkspaceKind::review) return {};
+  auto opened =
+      os::open_beneath(host_root_, workspace.state.c_str() + 1,
+                       {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
+  if (!opened) return std::move(opened).error().with("state " + workspace.state);
+  for (const char* name : {"upper", "work"}) {
+    if (::mkdirat(opened->get(), name, 0700) != 0 && errno != EEXIST) {
+      return Error::from_errno("mkdirat").with(name);
+    }
+    // Written by the workload's id, which on the host is nobody else's.
+    if (maps() && ::fchownat(opened->get(), name, ids_.workload_uid, ids_.workload_gid,
+                             AT_SYMLINK_NOFOLLOW) != 0) {
+      return Error::from_errno("fchownat").with(name);
+    }
+  }
+  TRY(found_.state, detach(*opened, true));
+  return {};
+}
+
+Result<Sources> Opener::open() {
+  TRY(host_root_, os::openat(os::at_cwd(), "/", O_PATH | O_DIRECTORY));
+  TRY_DO(add_root());
+  for (const frame::Bind& bind : plan_->binds) TRY_DO(add_bind(bind));
+  TRY_DO(open_workspace());
+  TRY_DO(open_state());
+  return std::move(found_);
+}
+
+}  // namespace
+
+Result<Sources> open_sources(const JudgedPlan& plan, const HostIds& ids,
+                             const os::Fd& range_namespace) {
+  return Opener{plan, ids, range_namespace}.open();
+}
+
+}  // namespace cordon::launcher

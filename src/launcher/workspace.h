@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workspace of a sandbox: the caller's directory, an overlay on it, or a part of the own disk;
+// and what is pinned in it.
+#pragma once
+
+#include "base/result.h"
+#include "frame/launch_plan.h"
+#include "launcher/sources.h"
+#include "os/fd.h"
+
+namespace cordon::launcher {
+
+// `disk` is the top of the own disk with its layout (root.cc).
+Status mount_workspace(const frame::Workspace& workspace, const os::Fd& root, const os::Fd& disk,
+                       const Sources& sources, const HostIds& ids);
+
+}  // namespace cordon::launcher
