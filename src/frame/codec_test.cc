@@ -202,8 +202,8 @@ TEST(LauncherCodec, ReadsBackEveryMessage) {
   for (const FromLauncher& message :
        {FromLauncher{Launched{.id = "i", .pid = 1, .first_id = 2, .groups = {"g"}}},
         FromLauncher{Refused{"i", "c", "t"}}, FromLauncher{Broken{"i", "s", 1, "t"}},
-        FromLauncher{Ended{"i", true, 9}}, FromLauncher{Stored{"i"}},
-        FromLauncher{Sandboxes{{"a", "b"}}}}) {
+        FromLauncher{Ended{"i", true, 9, {.memory_peak = 4, .oom_kills = 1}}},
+        FromLauncher{Stored{"i"}}, FromLauncher{Sandboxes{{"a", "b"}}}}) {
     const auto read = decode_from_launcher(encode(message));
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, message);

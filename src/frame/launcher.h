@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -76,12 +77,24 @@ struct Broken {
   CORDON_FIELDS(Broken, self.id, self.step, self.error_number, self.text);
 };
 
+// Absent: nobody counted it.
+struct GroupUse {
+  std::optional<std::uint64_t> memory_peak;
+  std::optional<std::uint64_t> oom_kills;
+  std::optional<std::uint64_t> pids_peak;
+  std::optional<std::uint64_t> pids_refused;
+  std::optional<std::uint64_t> cpu_microseconds;
+  CORDON_FIELDS(GroupUse, self.memory_peak, self.oom_kills, self.pids_peak, self.pids_refused,
+                self.cpu_microseconds);
+};
+
 // Pid 1 has ended, by itself or by Destroy, and nothing of the sandbox is left.
 struct Ended {
   std::string id;
   bool by_signal = false;
   std::uint32_t value = 0;
-  CORDON_FIELDS(Ended, self.id, self.by_signal, self.value);
+  GroupUse use;  // what its control groups had counted in the end
+  CORDON_FIELDS(Ended, self.id, self.by_signal, self.value, self.use);
 };
 
 struct Stored {

@@ -141,6 +141,12 @@ Status SandboxGroups::enter() const {
   return {};
 }
 
+os::CgroupUsage SandboxGroups::usage() const {
+  if (v1_) return v1_->usage();
+  if (v2_) return v2_->usage();
+  return {};
+}
+
 Status SandboxGroups::kill() const {
   if (v2_) return v2_->kill();
   if (v1_) return v1_->kill();

@@ -30,6 +30,9 @@ class SandboxGroups {
   // Paths of the directories, for who reads usage from outside.
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
+  // What the groups have counted, of whichever version counts it.
+  os::CgroupUsage usage() const;
+
   // SIGKILL to all. Not all need be dead when it returns.
   Status kill() const;
 

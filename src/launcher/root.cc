@@ -2,9 +2,11 @@
 // From an empty tmpfs to "/": skeleton, trees of the host, own disk, workspace, /proc and /dev.
 #include "launcher/root.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -95,6 +97,20 @@ Status add_own_directory(const os::Fd& root, const os::Fd& disk, const std::stri
   return os::move_mount(tree, onto);
 }
 
+struct Placing {
+  std::string target;
+  const Source* source = nullptr;  // null: the workspace, or a directory of the own disk
+  bool workspace = false;
+};
+
+std::vector<Placing> placings_of(const JudgedPlan& plan, const Sources& sources) {
+  std::vector<Placing> placings;
+  for (const Source& source : sources.trees) placings.push_back({source.target, &source});
+  for (const std::string& path : plan->directories) placings.push_back({path});
+  placings.push_back({.target = plan->workspace.target, .workspace = true});
+  return placings;
+}
+
 Status make_root_of(const os::Fd& root) {
   TRY_DO(os::fchdir(root));
   TRY_DO(os::pivot_root(".", "."));
@@ -113,17 +129,19 @@ Result<os::Fd> build_root(const JudgedPlan& plan, const HostIds& ids, const Sour
   TRY_DO(make_layout(disk));
   TRY(const os::Fd root, mount_skeleton(disk));
 
-  for (const Source& source : sources.trees) {
-    auto added = add_source(root, source);
-    if (!added) return std::move(added).error().with(source.target);
-  }
   for (const frame::OwnFile& file : plan->files) TRY_DO(add_file(root, file));
   TRY_DO(mount_devices(root, devices));
+  // Parents before what lies below them, whatever they are: a path sorts before its continuations.
+  std::vector<Placing> placings = placings_of(plan, sources);
+  std::ranges::sort(placings, {}, &Placing::target);
   std::size_t number = 0;
-  for (const std::string& path : plan->directories) {
-    TRY_DO(add_own_directory(root, disk, path, ++number, ids));
+  for (const Placing& placing : placings) {
+    Status placed = placing.source != nullptr ? add_source(root, *placing.source)
+                    : placing.workspace
+                        ? mount_workspace(plan->workspace, root, disk, sources, ids)
+                        : add_own_directory(root, disk, placing.target, ++number, ids);
+    if (!placed) return std::move(placed).error().with(placing.target);
   }
-  TRY_DO(mount_workspace(plan->workspace, root, disk, sources, ids));
   TRY(os::Fd proc, mount_proc(root, disk));
 
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));

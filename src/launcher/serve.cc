@@ -15,6 +15,15 @@ namespace {
 
 constexpr std::uint64_t kNode = 0;
 
+frame::GroupUse to_frame(const os::CgroupUsage& usage) {
+  frame::GroupUse use{.memory_peak = usage.memory_peak,
+                      .oom_kills = usage.oom_kills,
+                      .pids_peak = usage.pids_peak,
+                      .pids_refused = usage.pids_refused};
+  if (usage.cpu) use.cpu_microseconds = static_cast<std::uint64_t>(usage.cpu->count());
+  return use;
+}
+
 frame::Ended ended(const std::string& id, const Result<os::ExitStatus>& status) {
   frame::Ended message{.id = id};
   if (status) {
@@ -126,7 +135,9 @@ frame::Ended Server::bury(const std::string& id) {
   // The pid namespace dies with pid 1: when it is reaped no process of the sandbox is left.
   static_cast<void>(sandbox.init.signal(SIGKILL));
   const auto status = std::move(sandbox.init).wait();
-  return ended(id, status);
+  frame::Ended message = ended(id, status);
+  if (sandbox.groups) message.use = to_frame(sandbox.groups->usage());
+  return message;
 }
 
 Status Server::tell_of_end(std::uint64_t tag) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting a program of our own beside us.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "os/process.h"
+
+namespace cordon::os {
+
+// `fds` become descriptors 3, 4, …; 0, 1 and 2 are the caller's, every other is closed at exec.
+// Signals have their default meaning again and none is blocked.
+Result<Child> spawn(const std::string& program, std::vector<std::string> arguments,
+                    std::vector<std::string> environment, std::span<const Fd* const> fds);
+
+}  // namespace cordon::os

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/process/process_backend.h"
+
+#include "sandbox/guest_link.h"
+
+namespace cordon::sandbox {
+namespace {
+
+class GuestProcess final : public Process {
+ public:
+  GuestProcess(GuestLink& link, std::uint32_t number) : link_{link}, number_{number} {}
+
+  async::Task<ProcessEvent> next() override { return link_.next(number_); }
+  async::Task<void> write(std::string bytes, bool last) override {
+    return link_.write(number_, std::move(bytes), last);
+  }
+  void signal(int number, frame::SignalTo to) override { link_.signal(number_, number, to); }
+  void resize(frame::WindowSize size) override { link_.resize(number_, size); }
+
+ private:
+  GuestLink& link_;
+  std::uint32_t number_;
+};
+
+class ProcessSandbox final : public Sandbox {
+ public:
+  ProcessSandbox(const asio::any_io_executor& executor, LocalLauncher& launcher,
+                 LaunchedSandbox launched)
+      : launcher_{launcher},
+        about_{std::move(launched.about)},
+        pidfd_{std::move(launched.pidfd)},
+        link_{executor, std::move(launched.control)} {}
+
+  asio::awaitable<void> serve() override { return link_.serve(); }
+  std::unique_ptr<Process> start(Command command) override {
+    return std::make_unique<GuestProcess>(link_, link_.start(std::move(command)));
+  }
+  async::Task<frame::Usage> usage() override { return link_.usage(); }
+  async::Task<frame::Ended> destroy() override {
+    auto ended = co_await launcher_.destroy(about_.id);
+    link_.close();
+    co_return ended;
+  }
+  const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
+  std::uint32_t pid() const noexcept override { return about_.pid; }
+
+ private:
+  LocalLauncher& launcher_;
+  frame::Launched about_;
+  os::Fd pidfd_;
+  GuestLink link_;
+};
+
+}  // namespace
+
+async::Task<std::unique_ptr<Sandbox>> ProcessBackend::create(frame::LaunchPlan plan) {
+  CO_TRY(LaunchedSandbox launched, co_await launcher_.launch(plan));
+  std::unique_ptr<Sandbox> sandbox =
+      std::make_unique<ProcessSandbox>(executor_, launcher_, std::move(launched));
+  co_return sandbox;
+}
+
+}  // namespace cordon::sandbox
