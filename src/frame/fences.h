@@ -16,8 +16,9 @@ enum class PathUse : std::uint8_t {
   read_exec,  // and execute
   all,        // read, write, make, remove, execute
   device,     // read and write an existing device, with its ioctl calls
+  list,       // list directories, and nothing else
 };
-constexpr PathUse last_of(PathUse) noexcept { return PathUse::device; }
+constexpr PathUse last_of(PathUse) noexcept { return PathUse::list; }
 
 struct PathRule {
   std::string path;  // inside; passed over where it does not exist

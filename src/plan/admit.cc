@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/admit.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/fencing.h"
+#include "policy/keys.h"
+
+namespace cordon::plan {
+namespace {
+
+using policy::CheckedDocument;
+using policy::PolicyDocument;
+
+std::string about(const Fact& fact) {
+  std::string text{to_string(fact.support)};
+  if (!fact.detail.empty()) text += fmt::format(" ({})", fact.detail);
+  return text;
+}
+
+// Without these no sandbox of any policy can be built.
+void admit_host(const Request& request) {
+  const LevelReached reached = level_of(request.host);
+  if (reached.level != Level::none) return;
+  for (const Feature feature : reached.missing) {
+    if (feature == Feature::landlock || feature == Feature::cgroup) continue;
+    const Fact& fact = request.host[feature];
+    request.refusals.add(
+        Errc::unavailable, "HOST",
+        {.tried = std::string{to_string(feature)},
+         .rule = "default",
+         .why = fmt::format("every sandbox needs it and this host has it {}", about(fact)),
+         .fix = fact.remedy.empty() ? "cordon doctor" : fact.remedy});
+  }
+}
+
+// Empty when the requirement is held.
+std::string why_not_held(const policy::Requirement& requirement, const HostFacts& host) {
+  const auto named =
+      std::ranges::find(all_features(), requirement.name, [](Feature f) { return to_string(f); });
+  if (named == all_features().end()) return "this version does not know it";
+  const Fact& fact = host[*named];
+  if (*named == Feature::landlock) {
+    const int least = std::max(requirement.least, 1);
+    if (host.landlock_abi < least)
+      return fmt::format("this host has Landlock ABI {}, {} is asked for", host.landlock_abi,
+                         least);
+    if (least > kNewestLandlock)
+      return fmt::format("this version uses Landlock up to ABI {}", kNewestLandlock);
+    return {};
+  }
+  return host.has(*named) ? std::string{} : fmt::format("on this host it is {}", about(fact));
+}
+
+void admit_requirements(const Request& request, const PolicyDocument& document) {
+  for (const policy::Requirement& requirement : document.require) {
+    const std::string why = why_not_held(requirement, request.host);
+    if (why.empty()) continue;
+    const auto named =
+        std::ranges::find(all_features(), requirement.name, [](Feature f) { return to_string(f); });
+    const bool remedy = named != all_features().end() && !request.host[*named].remedy.empty();
+    request.refusals.add(
+        Errc::unavailable, "REQUIRE",
+        {.tried = requirement.least > 0
+                      ? fmt::format("require {}:{}", requirement.name, requirement.least)
+                      : fmt::format("require {}", requirement.name),
+         .rule = rule_text(document, requirement.place),
+         .why = why,
+         .fix = remedy ? request.host[*named].remedy : "cordon doctor"});
+  }
+}
+
+void admit_isolation(const Request& request, const PolicyDocument& document) {
+  if (!document.isolation || document.isolation->value == Isolation::process) return;
+  request.refusals.add(
+      Errc::unavailable, "ISOLATION",
+      {.tried = fmt::format("isolation = \"{}\"", to_string(document.isolation->value)),
+       .rule = rule_text(document, document.isolation->place),
+       .why = fmt::format("version {} has the process tier only; a weaker wall is never taken "
+                          "instead",
+                          CORDON_VERSION),
+       .fix = Request::show(document, document.isolation->place)});
+}
+
+bool is_network_key(const policy::Key& key) {
+  return key.path.starts_with("network.") || key.path == "resources.egress_limit";
+}
+
+// A key that can only refuse or count what the network does: with no network nothing is left to
+// refuse.
+bool only_bounds_network(const policy::Key& key) {
+  return is_network_key(key) && key.path != "network.ingress" && key.path != "network.host_ports";
+}
+
+// The rule that asks for a network, for the message: the mode, else the first thing to reach.
+policy::Place place_of_network(const PolicyDocument& document) {
+  const policy::Network& network = document.network;
+  if (network.mode) return network.mode->place;
+  if (!network.egress_allowlist.items.empty()) return network.egress_allowlist.items.front().place;
+  if (!network.host_ports.items.empty()) return network.host_ports.items.front().place;
+  return network.ask ? network.ask->place : policy::Place{};
+}
+
+void admit_network(const Request& request) {
+  if (is_offline(request)) return;
+  for (const auto& checked : request.policy.documents()) {
+    const PolicyDocument& document = checked->document();
+    if (checked->network_mode() == policy::NetworkMode::none) continue;
+    const policy::Place place = place_of_network(document);
+    request.refusals.add(
+        Errc::unavailable, "NETWORK",
+        {.tried = fmt::format("network.mode = \"{}\"", to_string(checked->network_mode())),
+         .rule = rule_text(document, place),
+         .why = fmt::format("version {} has no network inside; run without one, or wait for a "
+                            "version that has an egress",
+                            CORDON_VERSION),
+         .fix = request.with_flag("--no-network")});
+  }
+}
+
+void admit_keys(const Request& request, const PolicyDocument& document) {
+  for (const policy::StatedKey& stated : document.keys) {
+    const policy::Key& key = *stated.key;
+    if (stated.neutral || policy::is_enforced(key)) continue;
+    if (request.situation.drop_network && is_network_key(key)) continue;
+    // Either the network is refused as a whole, or there is none.
+    if (only_bounds_network(key)) continue;
+    request.refusals.add(
+        Errc::unavailable, "KEY",
+        {.tried = std::string{key.path},
+         .rule = rule_text(document, stated.place),
+         .why = fmt::format("version {} does not enforce this key, and a rule that is not held is "
+                            "worse than none; leave it out{}",
+                            CORDON_VERSION,
+                            stated.place.source == 0
+                                ? ""
+                                : ", in a policy of your own that does not extend the preset"),
+         .fix = is_network_key(key) ? request.with_flag("--no-network")
+                                    : Request::show(document, stated.place)});
+  }
+}
+
+void admit_capabilities(const Request& request) {
+  if (request.settings.capabilities.empty() ||
+      request.settings.profile == policy::Profile::compat) {
+    return;
+  }
+  const PolicyDocument& document = request.policy.documents().front()->document();
+  const auto& capability = document.process.capabilities.items.front();
+  request.refusals.add(
+      Errc::unavailable, "CAPABILITIES",
+      {.tried = fmt::format("process.capabilities: {}", capability.value),
+       .rule = rule_text(document, capability.place),
+       .why = "another document asks for the strict filter, which refuses the calls that use it",
+       .fix = request.with_flag("--profile compat")});
+}
+
+}  // namespace
+
+bool is_offline(const Request& request) {
+  using policy::NetworkMode;
+  if (request.situation.drop_network) return true;
+  const auto& documents = request.policy.documents();
+  const auto says_none = [](const auto& checked) {
+    const auto& mode = checked->document().network.mode;
+    return mode && mode->value == NetworkMode::none;
+  };
+  const auto grants_none = [](const auto& checked) {
+    return checked->network_mode() == NetworkMode::none;
+  };
+  return std::ranges::any_of(documents, says_none) || std::ranges::all_of(documents, grants_none);
+}
+
+bool gives_up_network(const Request& request) {
+  return request.situation.drop_network &&
+         std::ranges::any_of(request.policy.documents(), [](const auto& checked) {
+           return checked->network_mode() != policy::NetworkMode::none;
+         });
+}
+
+void admit(const Request& request) {
+  admit_host(request);
+  for (const auto& checked : request.policy.documents()) {
+    admit_requirements(request, checked->document());
+    admit_isolation(request, checked->document());
+    admit_keys(request, checked->document());
+  }
+  admit_network(request);
+  admit_capabilities(request);
+}
+
+}  // namespace cordon::plan

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/enforce.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plan/admit.h"
+#include "plan/fencing.h"
+#include "plan/patterns.h"
+#include "record/quantity.h"
+
+namespace cordon::plan {
+namespace {
+
+constexpr std::string_view kSampled = "sampled every 100 ms";
+
+// The rights that came with each ABI after the first.
+struct LandlockStep {
+  int abi;
+  std::string_view right;
+};
+constexpr LandlockStep kLandlockSteps[] = {
+    {2, "moves between directories"},    {3, "truncation"}, {4, "TCP ports"}, {5, "device ioctls"},
+    {6, "abstract sockets and signals"}, {7, "audit"}};
+
+class Enforcing {
+ public:
+  Enforcing(const Request& request, const frame::LaunchPlan& plan, const Files& files,
+            const Limiting& limiting)
+      : request_{request}, plan_{plan}, files_{files}, limiting_{limiting} {}
+
+  Enforcement all() {
+    namespaces();
+    fences();
+    limits();
+    disk();
+    budgets();
+    patterns();
+    return std::move(enforcement_);
+  }
+
+ private:
+  void say(std::string_view name, Hold hold, std::string detail) {
+    enforcement_.mechanisms.push_back({std::string{name}, hold, std::move(detail)});
+  }
+
+  void namespaces() {
+    say("user_namespace", Hold::held, {});
+    if (plan_.ids == frame::Ids::range) {
+      say("ids", Hold::held, "a range of the sandbox's own; host directories are id-mapped");
+    } else if (request_.host.has(Feature::id_ranges)) {
+      say("ids", Hold::held, "the caller's own id; pid 1 has another");
+    } else {
+      say("ids", Hold::absent, "the caller's own id, which pid 1 shares");
+    }
+    say("mount_namespace", Hold::held, {});
+    say("pid_namespace", Hold::held, {});
+    say("ipc_namespace", Hold::held, {});
+    say("uts_namespace", Hold::held, {});
+    say("cgroup_namespace", Hold::held, {});
+    say("network", Hold::held,
+        gives_up_network(request_)
+            ? "none (what the policy allows is not available in this version)"
+            : "none: loopback only");
+  }
+
+  void fences() {
+    const frame::Fences& fences = plan_.setup.fences;
+    say("seccomp", Hold::held, fences.filter);
+    say("no_new_privs", Hold::held, {});
+    say("capabilities", Hold::held,
+        fences.capabilities.empty() ? std::string{"none"}
+                                    : fmt::format("{} of its own namespace",
+                                                  fmt::join(request_.settings.capabilities, " ")));
+    if (fences.landlock_abi == 0) {
+      const Fact& fact = request_.host[Feature::landlock];
+      say("landlock", Hold::absent, fact.detail.empty() ? "not on this host" : fact.detail);
+      return;
+    }
+    std::string detail = fmt::format("ABI {}", fences.landlock_abi);
+    std::vector<std::string_view> lacking;
+    for (const LandlockStep& step : kLandlockSteps) {
+      if (step.abi > fences.landlock_abi) lacking.push_back(step.right);
+    }
+    if (!lacking.empty()) detail += fmt::format(", without {}", fmt::join(lacking, ", "));
+    say("landlock", Hold::held, std::move(detail));
+  }
+
+  void unlimited(std::string_view name) { say(name, Hold::absent, "not limited by the policy"); }
+
+  void limits() {
+    const policy::Limits& wanted = request_.settings.limits;
+    if (!wanted.memory) {
+      unlimited("memory");
+    } else if (limiting_.in_group.memory) {
+      say("memory", Hold::held, to_size_text(*wanted.memory));
+    } else {
+      say("memory", Hold::supervised,
+          fmt::format("{}, {}: no control group", to_size_text(*wanted.memory), kSampled));
+    }
+    if (!wanted.pids) {
+      unlimited("pids");
+    } else if (limiting_.in_group.pids) {
+      say("pids", Hold::held, fmt::format("{}", *wanted.pids));
+    } else {
+      say("pids", Hold::held, fmt::format("{}, of its user in its own namespace", *wanted.pids));
+    }
+    if (!wanted.milli_cpus) {
+      unlimited("cpu");
+    } else if (limiting_.in_group.milli_cpus) {
+      say("cpu", Hold::held,
+          fmt::format("{} processors", static_cast<double>(*wanted.milli_cpus) / 1000));
+    } else {
+      say("cpu", Hold::absent, "no control group: processors are not limited here");
+    }
+    if (!wanted.open_files) {
+      unlimited("open_files");
+    } else {
+      say("open_files", Hold::held, fmt::format("{} in a process", *wanted.open_files));
+    }
+    io(wanted.io);
+  }
+
+  void io(const std::optional<std::uint64_t>& wanted) {
+    if (!wanted) return unlimited("io");
+    if (!limiting_.in_group.io_bytes) {
+      say("io", Hold::absent, "no control group for it: not limited here");
+    } else if (request_.host.cgroup_layout == CgroupLayout::v2) {
+      say("io", Hold::held, fmt::format("{} a second", to_size_text(*wanted)));
+    } else {
+      // A workload can go round it, so that it is not held.
+      say("io", Hold::absent,
+          fmt::format("{} a second for reads and direct writes; not buffered writes (cgroup v1)",
+                      to_size_text(*wanted)));
+    }
+  }
+
+  void disk() {
+    const frame::Disk& disk = limiting_.disk;
+    say("disk", Hold::held,
+        fmt::format("{} {}", to_size_text(disk.bytes),
+                    disk.image ? "in an image of its own" : "in memory"));
+    say("inodes", Hold::held, fmt::format("{}", disk.inodes));
+    if (!files_.writes_to_host) return;
+    say("workspace_disk", Hold::absent,
+        limiting_.by_process.file_size == 0
+            ? std::string{"files of the host are written without a limit of bytes"}
+            : fmt::format("no file larger than {}; their sum is not limited",
+                          to_size_text(limiting_.by_process.file_size)));
+  }
+
+  void budgets() {
+    const Budgets& budgets = limiting_.budgets;
+    if (budgets.wall) {
+      say("wall_time", Hold::supervised, fmt::format("{} s, by a timer", budgets.wall->count()));
+    } else {
+      unlimited("wall_time");
+    }
+    if (budgets.cpu) {
+      say("cpu_time", Hold::supervised, fmt::format("{} s, {}", budgets.cpu->count(), kSampled));
+    } else {
+      unlimited("cpu_time");
+    }
+    if (budgets.output) {
+      say("output", Hold::held,
+          fmt::format("{}, counted as it is read", to_size_text(*budgets.output)));
+    } else {
+      unlimited("output");
+    }
+  }
+
+  void pattern_line(std::string_view name, Cover cover, frame::PinKind kind,
+                    const std::vector<Pattern>& patterns) {
+    const auto stated = std::ranges::count(patterns, cover, &Pattern::cover);
+    if (stated == 0) return;
+    const bool all_literal = std::ranges::all_of(patterns, [&](const Pattern& pattern) {
+      return pattern.cover != cover || pattern.literal;
+    });
+    const auto pinned = std::ranges::count(files_.workspace.pins, kind, &frame::Pin::kind);
+    std::string detail = fmt::format("{} path{} pinned", pinned, pinned == 1 ? "" : "s");
+    if (!all_literal) {
+      detail += "; names that appear later are not held";
+      if (cover == Cover::hide) detail += ", nor is the system's own tree searched";
+    }
+    say(name, all_literal ? Hold::held : Hold::at_launch, std::move(detail));
+  }
+
+  void patterns() {
+    const auto patterns = patterns_of(request_.policy, request_.workspace);
+    pattern_line("hide", Cover::hide, frame::PinKind::hide, patterns);
+    pattern_line("protect", Cover::protect, frame::PinKind::read_only, patterns);
+    if (!request_.settings.review) return;
+    const bool waits = files_.workspace.kind == frame::WorkspaceKind::review;
+    say("review", Hold::held,
+        waits ? "changes wait in a layer of their own"
+              : "the workspace is ephemeral: nothing of it is kept");
+  }
+
+  const Request& request_;
+  const frame::LaunchPlan& plan_;
+  const Files& files_;
+  const Limiting& limiting_;
+  Enforcement enforcement_;
+};
+
+}  // namespace
+
+Enforcement enforcement_of(const Request& request, const frame::LaunchPlan& plan,
+                           const Files& files, const Limiting& limiting) {
+  return Enforcing{request, plan, files, limiting}.all();
+}
+
+}  // namespace cordon::plan

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/files.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/mounts.h"
+#include "plan/pins.h"
+#include "policy/glob.h"
+#include "policy/host_view.h"
+
+namespace cordon::plan {
+namespace {
+
+using policy::Access;
+
+bool allows(const Request& request, Access access, std::string_view path) {
+  return request.policy.decide(policy::PathQuery{access, path, request.workspace}).allowed();
+}
+
+void refuse_workspace(const Request& request, std::string_view path, std::string why) {
+  request.refusals.add(Errc::invalid, "WORKSPACE",
+                       {.tried = fmt::format("workspace {}", path),
+                        .rule = "default",
+                        .why = std::move(why),
+                        .fix = request.with_flag("--workspace DIR")});
+}
+
+// A workspace must not lie over a tree that a sandbox has for itself, nor over the system's.
+void check_target(const Request& request) {
+  const std::string& target = request.workspace;
+  if (!policy::is_normal_path(target) || target == "/") {
+    refuse_workspace(request, target,
+                     "it must be an absolute path inside, without `.`, `..` or `//`, and not `/`");
+    return;
+  }
+  for (const std::string_view own : {"/proc", "/sys", "/dev"}) {
+    if (policy::below(target, own))
+      refuse_workspace(request, target, fmt::format("{} belongs to the sandbox itself", own));
+  }
+  const auto lies_over = [&](std::string_view tree) {
+    return policy::below(tree, target).has_value();
+  };
+  if (std::ranges::any_of(policy::host_trees(), lies_over) || lies_over("/etc"))
+    refuse_workspace(request, target, "it would lie over the system's own tree");
+}
+
+void check_source(const Request& request, const std::string& source) {
+  const std::string& home = request.situation.home;
+  if (!policy::is_normal_path(source)) {
+    refuse_workspace(request, source, "it must be an absolute path, without `.`, `..` or `//`");
+  } else if (source == "/" || (policy::is_normal_path(home) && policy::below(home, source))) {
+    refuse_workspace(request, source,
+                     "it is too wide: it shows every secret there; name one project's directory");
+  }
+}
+
+// As root ids are mapped, and only an id-mapped mount can show a directory's owner inside.
+void check_mapping(const Request& request, bool shows_directories) {
+  if (!request.host.root || !shows_directories || request.host.has(Feature::idmapped_mounts))
+    return;
+  const Fact& fact = request.host[Feature::idmapped_mounts];
+  request.refusals.add(
+      Errc::unavailable, "HOST",
+      {.tried = "idmapped_mounts",
+       .rule = "default",
+       .why = fmt::format("as root a directory of the host is shown through an id-mapped mount, "
+                          "and this host has them {}{}",
+                          to_string(fact.support),
+                          fact.detail.empty() ? "" : fmt::format(" ({})", fact.detail)),
+       .fix = fact.remedy.empty() ? "cordon doctor" : fact.remedy});
+}
+
+frame::Workspace workspace_of(const Request& request) {
+  const Situation& situation = request.situation;
+  frame::Workspace workspace{.kind = frame::WorkspaceKind::own_disk,
+                             .source = {},
+                             .target = request.workspace,
+                             .writable = allows(request, Access::write, request.workspace),
+                             .state = {},
+                             .pins = {}};
+  check_target(request);
+  if (!allows(request, Access::read, request.workspace)) {
+    const policy::Decision decision = request.policy.decide(
+        policy::PathQuery{Access::read, request.workspace, request.workspace});
+    const auto& document = request.policy.documents()[decision.document]->document();
+    request.refusals.add(Errc::invalid, "WORKSPACE",
+                         {.tried = fmt::format("workspace {}", request.workspace),
+                          .rule = rule_text(document, decision.place),
+                          .why = "the policy hides the workspace itself, or does not grant it",
+                          .fix = Request::show(document, decision.place)});
+  }
+  if (!situation.workspace_source) return workspace;
+  workspace.kind = frame::WorkspaceKind::live;
+  workspace.source = *situation.workspace_source;
+  check_source(request, workspace.source);
+  if (!request.settings.review) return workspace;
+  workspace.kind = frame::WorkspaceKind::review;
+  workspace.state = situation.state_directory;
+  if (!policy::is_normal_path(workspace.state)) {
+    request.refusals.add(Errc::internal, "REVIEW",
+                         {.tried = "filesystem.review",
+                          .rule = "default",
+                          .why = "the run has no directory that could hold the changes",
+                          .fix = {}});
+  }
+  if (!request.host.has(Feature::overlay)) {
+    const Fact& fact = request.host[Feature::overlay];
+    request.refusals.add(
+        Errc::unavailable, "REVIEW",
+        {.tried = "filesystem.review",
+         .rule = "default",
+         .why = fmt::format("changes can wait only in an overlay, and this host has them {}",
+                            to_string(fact.support)),
+         .fix = fact.remedy.empty() ? request.with_flag("--live") : fact.remedy});
+  }
+  return workspace;
+}
+
+// What of the host's programs and of its /etc the policy lets be seen.
+void add_system(const Request& request, const Identity& identity, Files& files) {
+  files.files = own_files(identity, "cordon");
+  std::erase_if(files.files, [&](const frame::OwnFile& file) {
+    return !allows(request, Access::read, file.target);
+  });
+  const auto is_ours = [&](std::string_view path) {
+    return std::ranges::any_of(own_files(identity, "cordon"),
+                               [&](const frame::OwnFile& file) { return file.target == path; });
+  };
+  const auto add = [&](std::string_view path) {
+    if (is_ours(path) || !allows(request, Access::read, path)) return;
+    files.binds.push_back({std::string{path}, std::string{path}, false, true});
+  };
+  std::ranges::for_each(policy::host_trees(), add);
+  std::ranges::for_each(policy::host_etc(), add);
+}
+
+}  // namespace
+
+Root root_of(const Request& request) {
+  const policy::PolicyDocument* first = nullptr;
+  for (const auto& checked : request.policy.documents()) {
+    const policy::PolicyDocument& document = checked->document();
+    if (!document.filesystem.root) continue;
+    const auto& root = *document.filesystem.root;
+    if (root.value.kind == policy::RootKind::image) {
+      request.refusals.add(
+          Errc::unavailable, "ROOT",
+          {.tried = fmt::format("filesystem.root = \"image:{}\"", root.value.name),
+           .rule = rule_text(document, root.place),
+           .why = fmt::format("version {} has no images; use \"host\" or \"dir:PATH\"",
+                              CORDON_VERSION),
+           .fix = Request::show(document, root.place)});
+    }
+    if (first == nullptr) {
+      first = &document;
+    } else if (first->filesystem.root->value != root.value) {
+      request.refusals.add(Errc::invalid, "ROOT",
+                           {.tried = "filesystem.root",
+                            .rule = rule_text(document, root.place),
+                            .why = fmt::format("{} names another root",
+                                               rule_text(*first, first->filesystem.root->place)),
+                            .fix = Request::show(document, root.place)});
+    }
+  }
+  if (first == nullptr || first->filesystem.root->value.kind != policy::RootKind::dir) return {};
+  return {frame::RootSource::directory, first->filesystem.root->value.name};
+}
+
+Files files_of(const Request& request, const Root& root, const Identity& identity) {
+  Files files;
+  if (root.source == frame::RootSource::host) add_system(request, identity, files);
+  files.directories = {"/dev/shm", identity.home, "/tmp", "/var/tmp"};
+  files.workspace = workspace_of(request);
+  const std::vector<frame::Bind> mounts =
+      granted_mounts(request.policy, request.situation, request.workspace, request.refusals);
+  for (const frame::Bind& mount : mounts) {
+    if (!policy::is_normal_path(mount.source)) {
+      request.refusals.add(Errc::invalid, "MOUNT",
+                           {.tried = fmt::format("mount {} at {}", mount.source, mount.target),
+                            .rule = "default",
+                            .why = "the caller's home is not known as an absolute path",
+                            .fix = {}});
+    }
+  }
+  const bool host_workspace = files.workspace.kind != frame::WorkspaceKind::own_disk;
+  check_mapping(request, host_workspace || !mounts.empty());
+  files.writes_to_host =
+      (host_workspace && files.workspace.writable) ||
+      std::ranges::any_of(mounts, [](const frame::Bind& mount) { return mount.writable; });
+  files.workspace.pins = pins_of(request, root, files, mounts);
+  files.mounts = mounts.size();
+  files.binds.insert(files.binds.end(), mounts.begin(), mounts.end());
+  return files;
+}
+
+}  // namespace cordon::plan

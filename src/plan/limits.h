@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits: which the kernel keeps, and which are budgets that the node keeps.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "frame/launch_plan.h"
+#include "plan/request.h"
+
+namespace cordon::plan {
+
+// Kept by the node while the sandbox runs. Absent: without limit.
+struct Budgets {
+  std::optional<std::chrono::seconds> wall;
+  std::optional<std::chrono::seconds> cpu;
+  std::optional<std::uint64_t> output;
+  // Only where no control group keeps it: sampled.
+  std::optional<std::uint64_t> memory;
+  friend bool operator==(const Budgets&, const Budgets&) = default;
+};
+
+struct Limiting {
+  frame::Disk disk;
+  bool groups = false;
+  frame::GroupLimits in_group;
+  frame::ProcessLimits by_process;
+  Budgets budgets;
+};
+
+// True when this caller may make groups with `controller`.
+bool has_controller(const HostFacts& host, std::string_view controller);
+
+// `writes_to_host`: then no file may grow past a disk limit that is stated, because the disk of a
+// host directory is not the sandbox's own.
+Limiting limits_of(const Request& request, bool writes_to_host);
+
+}  // namespace cordon::plan

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/lower.h"
+
+#include <fmt/format.h>
+
+#include "plan/admit.h"
+#include "plan/enforce.h"
+#include "plan/environment.h"
+#include "plan/fencing.h"
+#include "plan/files.h"
+#include "plan/identity.h"
+#include "record/quantity.h"
+
+namespace cordon::plan {
+namespace {
+
+void check_size(const Request& request, const frame::LaunchPlan& plan) {
+  const std::size_t size = encode(plan).size();
+  if (size <= frame::kLongestPlan) return;
+  request.refusals.add(
+      Errc::exhausted, "SIZE",
+      {.tried = fmt::format("{} hidden or protected paths", plan.workspace.pins.size()),
+       .rule = "default",
+       .why = fmt::format("the plan has {}, more than the {} that a launcher takes; name "
+                          "directories instead of files",
+                          to_size_text(size), to_size_text(frame::kLongestPlan)),
+       .fix = request.with_flag("--workspace DIR")});
+}
+
+}  // namespace
+
+Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
+                      const Situation& situation, std::vector<Denial>* refusals) {
+  Refusals found;
+  const Request request{.policy = policy,
+                        .host = host,
+                        .situation = situation,
+                        .refusals = found,
+                        .settings = policy.settings(),
+                        .workspace = workspace_of(policy, situation, found)};
+  admit(request);
+  const Root root = root_of(request);
+  const Identity identity = identity_of(request, root.source == frame::RootSource::host);
+  Files files = files_of(request, root, identity);
+  const Limiting limiting = limits_of(request, files.writes_to_host);
+
+  Lowered lowered;
+  frame::LaunchPlan& plan = lowered.plan;
+  plan.id = situation.id.text();
+  plan.namespaces = frame::kNamespaces;
+  plan.no_new_privs = true;
+  plan.network = false;
+  plan.ids = identity.ids;
+  plan.root = root.source;
+  plan.root_path = root.path;
+  plan.setup.fences = fences_of(request, root, files, identity);
+  plan.setup.fences.limits = limiting.by_process;
+  plan.setup.disk = "/tmp";
+  lowered.enforcement = enforcement_of(request, plan, files, limiting);
+  plan.binds = std::move(files.binds);
+  plan.files = std::move(files.files);
+  plan.directories = std::move(files.directories);
+  plan.workspace = std::move(files.workspace);
+  plan.disk = limiting.disk;
+  plan.groups = limiting.groups;
+  plan.limits = limiting.in_group;
+  lowered.budgets = limiting.budgets;
+  lowered.environment = environment_of(request, identity);
+  lowered.directory = plan.workspace.target;
+  check_size(request, plan);
+
+  if (refusals != nullptr) *refusals = found.all();
+  if (!found.empty()) return found.to_error();
+  return lowered;
+}
+
+}  // namespace cordon::plan

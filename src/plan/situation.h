@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller knows and a policy does not say: who calls, where, and what lies in the workspace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/id.h"
+
+namespace cordon::plan {
+
+enum class PathKind : std::uint8_t { file, directory, link };
+
+// One path that the survey found, as it will be called inside.
+struct SurveyedPath {
+  std::string path;
+  PathKind kind = PathKind::file;
+  friend bool operator==(const SurveyedPath&, const SurveyedPath&) = default;
+};
+
+// What the trees of survey.h hold. Gathered by the caller; this module makes no system call.
+struct Survey {
+  std::vector<SurveyedPath> found;
+  bool complete = true;  // false: the bound of the walk was reached, so that more may be there
+  friend bool operator==(const Survey&, const Survey&) = default;
+};
+
+// The command as it was typed, so that a refusal can repeat it with one flag more.
+struct Typed {
+  std::string before = "cordon run";
+  std::string after;  // "-- make test"
+  friend bool operator==(const Typed&, const Typed&) = default;
+};
+
+struct Situation {
+  SandboxId id;
+  std::string home;  // the caller's, on the host: what "~" stands for
+  std::uint32_t caller_uid = 0;
+  std::uint32_t caller_gid = 0;
+  std::string caller_name;
+  std::optional<std::string> workspace_source;  // host directory; none: an ephemeral workspace
+  // Where it appears, for policies that do not say it; none: /workspace.
+  std::optional<std::string> workspace_target;
+  std::string state_directory;  // of the run, on the host: holds the layer of `review`
+  Survey survey;
+  std::vector<std::pair<std::string, std::string>> environment;  // the caller's
+  bool drop_network = false;  // the caller gives up whatever network the policy grants
+  Typed typed;
+};
+
+}  // namespace cordon::plan
