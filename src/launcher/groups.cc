@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "os/cgroup_file.h"
+#include "os/directory.h"
 #include "os/file.h"
 
 namespace cordon::launcher {
 namespace {
 
+constexpr std::size_t kMostGroups = 100'000;
 constexpr std::string_view kPrefix = "cordon-";
 constexpr std::array<std::string_view, 5> kControllers = {"memory", "pids", "cpu", "cpuacct",
                                                           "freezer"};
@@ -67,7 +69,7 @@ std::size_t reclaim_in(const std::string& path) {
   std::size_t removed = 0;
   const auto dir = open_group(path);
   if (!dir) return 0;
-  const auto names = os::list_directory(*dir);
+  const auto names = os::list_directory(*dir, kMostGroups);
   if (!names) return 0;
   for (const std::string& name : *names) {
     if (!name.starts_with(kPrefix) || !maker_is_dead(name)) continue;

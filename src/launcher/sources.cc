@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include "launcher/user_namespace.h"
+#include "os/directory.h"
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/openat2.h"
 
 namespace cordon::launcher {
 namespace {
+
+// Of the top of a directory root.
+constexpr std::size_t kMostEntries = 1024;
 
 // Of a directory root these are never taken: they are ours.
 bool is_ours(std::string_view name) {
@@ -60,13 +64,6 @@ Result<struct stat> stat_of(const os::Fd& fd) {
   return st;
 }
 
-Result<std::string> link_text(const os::Fd& dir, const char* name) {
-  std::array<char, 4096> text{};
-  const ssize_t length = ::readlinkat(dir.get(), name, text.data(), text.size());
-  if (length < 0) return Error::from_errno("readlinkat").with(name);
-  return std::string{text.data(), static_cast<std::size_t>(length)};
-}
-
 constexpr os::OpenHow kPlain{.flags = O_PATH | O_NOFOLLOW, .symlinks = os::Symlinks::refused};
 
 Result<os::Fd> Opener::detach(const os::Fd& path, bool writable) const {
@@ -99,7 +96,7 @@ Status Opener::add_bind(const frame::Bind& bind) {
       return std::move(opened).error().with(bind.source);
     }
     // Of the host's own trees a link is shown as the link that it is (/bin to usr/bin).
-    auto text = link_text(host_root_, path);
+    auto text = os::readlinkat(host_root_, path);
     if (text) found_.trees.push_back({bind.target, os::Fd{}, *std::move(text), false});
     return {};
   }
@@ -119,7 +116,7 @@ Status Opener::add_root_entry(const os::Fd& root, const std::string& name) {
   TRY(const os::Fd entry, os::openat(root, name.c_str(), O_PATH | O_NOFOLLOW));
   TRY(const struct stat st, stat_of(entry));
   if (S_ISLNK(st.st_mode)) {
-    TRY(std::string text, link_text(root, name.c_str()));
+    TRY(std::string text, os::readlinkat(root, name.c_str()));
     found_.trees.push_back({target, os::Fd{}, std::move(text), false});
     return {};
   }
@@ -136,7 +133,7 @@ Status Opener::add_root() {
   auto root = os::open_beneath(host_root_, plan_->root_path.c_str() + 1, kPlain);
   if (!root) return std::move(root).error().with("root " + plan_->root_path);
   TRY(const os::Fd listing, os::openat(*root, ".", O_RDONLY | O_DIRECTORY));
-  TRY(const std::vector<std::string> names, os::list_directory(listing));
+  TRY(const std::vector<std::string> names, os::list_directory(listing, kMostEntries));
   for (const std::string& name : names) {
     if (!is_ours(name)) TRY_DO(add_root_entry(*root, name));
   }

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <unistd.h>
 
 namespace cordon::os {
@@ -88,27 +86,6 @@ Result<Pipe> pipe2(int flags) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), flags | O_CLOEXEC) != 0) return Error::from_errno("pipe2");
   return Pipe{.read = Fd{ends[0]}, .write = Fd{ends[1]}};
-}
-
-Result<std::vector<std::string>> list_directory(const Fd& dir, std::size_t most) {
-  // Its own position in the directory, which a duplicate would share.
-  TRY(Fd own, openat(dir, ".", O_RDONLY | O_DIRECTORY));
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing{::fdopendir(own.get()), &::closedir};
-  if (!listing) return Error::from_errno("fdopendir");
-  static_cast<void>(own.release());  // closedir closes it
-  std::vector<std::string> names;
-  for (;;) {
-    errno = 0;
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): this stream is nobody else's
-    const dirent* const entry = ::readdir(listing.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (names.size() == most) return Error{Errc::exhausted, "too many entries in a directory"};
-    names.emplace_back(name);
-  }
-  if (errno != 0) return Error::from_errno("readdir");
-  return names;
 }
 
 }  // namespace cordon::os

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 #include <sys/types.h>
 
 #include "base/result.h"
@@ -35,10 +34,6 @@ Status write_file(const Fd& dir, const char* path, std::string_view text);
 
 // Makes a new file that did not exist, nor as a link (`exists` otherwise), and fills it.
 Status create_file(const Fd& dir, const char* path, std::string_view bytes, mode_t mode);
-
-// Names in a directory but `.` and `..`, in no order. `dir` must not be O_PATH. More than `most` is
-// an error (exhausted).
-Result<std::vector<std::string>> list_directory(const Fd& dir, std::size_t most = 65'536);
 
 struct Pipe {
   Fd read;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/file_lock.h"
+
+#include <cerrno>
+#include <sys/file.h>
+
+namespace cordon::os {
+
+Status try_flock(const Fd& fd, Lock kind) {
+  const int how = kind == Lock::shared ? LOCK_SH : LOCK_EX;
+  int result = 0;
+  do {
+    result = ::flock(fd.get(), how | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return {};
+  if (errno == EWOULDBLOCK) return Error{Errc::unavailable, "flock: held by another"};
+  return Error::from_errno("flock");
+}
+
+}  // namespace cordon::os
