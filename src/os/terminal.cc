@@ -32,18 +32,6 @@ class NoTtou {
   sigset_t before_{};
 };
 
-int action_of(Apply when) noexcept {
-  switch (when) {
-    case Apply::now:
-      return TCSANOW;
-    case Apply::after_output:
-      return TCSADRAIN;
-    case Apply::after_output_no_input:
-      return TCSAFLUSH;
-  }
-  return TCSANOW;
-}
-
 }  // namespace
 
 bool is_terminal(const Fd& fd) noexcept { return ::isatty(fd.get()) == 1; }
@@ -67,12 +55,11 @@ TerminalAttributes raw(TerminalAttributes attributes) noexcept {
   return attributes;
 }
 
-Status set_terminal_attributes(const Fd& terminal, const TerminalAttributes& attributes,
-                               Apply when) {
+Status set_terminal_attributes(const Fd& terminal, const TerminalAttributes& attributes) {
   const NoTtou held;
   int result = 0;
   do {
-    result = ::tcsetattr(terminal.get(), action_of(when), &attributes.kernel);
+    result = ::tcsetattr(terminal.get(), TCSANOW, &attributes.kernel);
   } while (result != 0 && errno == EINTR);
   if (result != 0) return Error::from_errno("tcsetattr");
   return {};

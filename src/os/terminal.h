@@ -23,15 +23,10 @@ Result<TerminalAttributes> terminal_attributes(const Fd& terminal);
 // Every byte as typed, at once, none of them a signal; output as written.
 TerminalAttributes raw(TerminalAttributes attributes) noexcept;
 
-enum class Apply : std::uint8_t {
-  now,
-  after_output,           // once all that was written has left
-  after_output_no_input,  // the same, and what was typed but not read is thrown away
-};
+// At once, waiting for no output to leave: a terminal that was stopped (Ctrl-S) must not hold us.
 // SIGTTOU is held off meanwhile: a background process changes the terminal instead of being
 // stopped, so ask in_foreground first.
-Status set_terminal_attributes(const Fd& terminal, const TerminalAttributes& attributes,
-                               Apply when);
+Status set_terminal_attributes(const Fd& terminal, const TerminalAttributes& attributes);
 
 struct WindowSize {
   std::uint16_t rows = 0;

@@ -40,21 +40,20 @@ TEST(Terminal, RawPassesControlCAsAByteAndCookedAttributesComeBackEqual) {
   ASSERT_TRUE(pty);
   const auto cooked = terminal_attributes(pty->slave);
   ASSERT_TRUE(cooked);
-  ASSERT_TRUE(set_terminal_attributes(pty->slave, raw(*cooked), Apply::now));
+  ASSERT_TRUE(set_terminal_attributes(pty->slave, raw(*cooked)));
   EXPECT_FALSE(*terminal_attributes(pty->slave) == *cooked);
   ASSERT_TRUE(write_all(pty->master, "\x03"));
   char byte = 0;
   ASSERT_EQ(::read(pty->slave.get(), &byte, 1), 1);
   EXPECT_EQ(byte, 3);
-  ASSERT_TRUE(set_terminal_attributes(pty->slave, *cooked, Apply::now));
+  ASSERT_TRUE(set_terminal_attributes(pty->slave, *cooked));
   EXPECT_TRUE(*terminal_attributes(pty->slave) == *cooked);
 }
 
 TEST(Terminal, FlushedInputIsNeverRead) {
   const auto pty = open_pty(kSize);
   ASSERT_TRUE(pty);
-  ASSERT_TRUE(
-      set_terminal_attributes(pty->slave, raw(*terminal_attributes(pty->slave)), Apply::now));
+  ASSERT_TRUE(set_terminal_attributes(pty->slave, raw(*terminal_attributes(pty->slave))));
   ASSERT_TRUE(set_nonblocking(pty->slave, true));
   ASSERT_TRUE(write_all(pty->master, "rm -rf /\n"));
   ASSERT_TRUE(flush_input(pty->slave));
@@ -77,8 +76,7 @@ TEST(Terminal, ABackgroundGroupKnowsThatItIsOneAndIsNotStoppedByAChange) {
     auto child = Child::start({}, [&] {
       ::setpgid(0, 0);
       if (in_foreground(pty->slave)) return 1;
-      return set_terminal_attributes(pty->slave, *terminal_attributes(pty->slave), Apply::now) ? 0
-                                                                                               : 2;
+      return set_terminal_attributes(pty->slave, *terminal_attributes(pty->slave)) ? 0 : 2;
     });
     if (!child) return child.error().text();
     const auto ended = std::move(*child).wait();
