@@ -184,4 +184,19 @@ PolicyDocument extend(const PolicyDocument& document, Problems& problems) {
   return merged;
 }
 
+PolicyDocument lay_over(const PolicyDocument& over, const PolicyDocument& under) {
+  PolicyDocument merged;
+  merged.sources = over.sources;
+  const std::size_t shift = merged.sources.size();
+  Merge{merged, under, shift};
+  merged.sources.insert(merged.sources.end(), under.sources.begin(), under.sources.end());
+  Merge{merged, over, 0};
+  merged.extends = over.extends;
+  for (Stated<std::string> name : under.extends) {
+    name.place.source += static_cast<std::uint32_t>(shift);
+    merged.extends.push_back(std::move(name));
+  }
+  return merged;
+}
+
 }  // namespace cordon::policy

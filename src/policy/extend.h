@@ -13,4 +13,8 @@ namespace cordon::policy {
 // file a rule came from. Unknown presets go to `problems`.
 PolicyDocument extend(const PolicyDocument& document, Problems& problems);
 
+// `over` upon `under`, by the same rules: both belong to one author, as a file and the flags beside
+// it do. Presets that either extends are extended by the whole.
+PolicyDocument lay_over(const PolicyDocument& over, const PolicyDocument& under);
+
 }  // namespace cordon::policy

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/judge_end.h"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace cordon::node {
+namespace {
+
+// Less than a page is left, or no inode: nothing more could be written.
+bool is_full(const frame::DiskUse& disk) {
+  constexpr std::uint64_t kPage = 4096;
+  return (disk.most_bytes > 0 && disk.bytes + kPage > disk.most_bytes) ||
+         (disk.most_inodes > 0 && disk.inodes >= disk.most_inodes);
+}
+
+std::string main_process(const EndFacts& facts) {
+  return facts.pid == 0 ? std::string{} : fmt::format("{} pid {}", facts.program, facts.pid);
+}
+
+Verdict memory_verdict(const EndFacts& facts, std::string culprit, std::string explanation) {
+  return {.ending = Ending::memory,
+          .status = SIGKILL,
+          .limit = facts.memory_limit.value_or(0),
+          .peak = facts.use.memory_peak.value_or(0),
+          .culprit = std::move(culprit),
+          .explanation = std::move(explanation)};
+}
+
+Verdict disk_verdict(const EndFacts& facts, const frame::Exited& exited) {
+  const frame::DiskUse& disk = exited.disk;
+  const bool inodes = disk.inodes >= disk.most_inodes;
+  return {.ending = Ending::disk,
+          .status = static_cast<int>(exited.value),
+          .limit = inodes ? disk.most_inodes : disk.most_bytes,
+          .peak = inodes ? disk.inodes : disk.bytes,
+          .culprit = main_process(facts),
+          .explanation = inodes ? "no more files fit on the sandbox's own disk"
+                                : "the sandbox's own disk is full"};
+}
+
+Verdict pids_verdict(const EndFacts& facts, const frame::Exited& exited) {
+  return {.ending = Ending::pids,
+          .status = static_cast<int>(exited.value),
+          .limit = facts.pids_limit.value_or(0),
+          .peak = facts.use.pids_peak.value_or(facts.pids_limit.value_or(0)),
+          .culprit = main_process(facts),
+          .explanation = fmt::format("{} processes or threads were refused",
+                                     facts.use.pids_refused.value_or(0))};
+}
+
+std::string about_children(const EndFacts& facts) {
+  const std::uint64_t kills = facts.use.oom_kills.value_or(0);
+  if (kills == 0) return {};
+  return fmt::format("{} of its processes {} ended by the memory limit", kills,
+                     kills == 1 ? "was" : "were");
+}
+
+Verdict of_exit(const EndFacts& facts, const frame::Exited& exited) {
+  const bool failed = exited.by_signal || exited.value != 0;
+  const bool out_of_memory = facts.use.oom_kills.value_or(0) > 0;
+  if (exited.by_signal && exited.value == SIGKILL && out_of_memory) {
+    return memory_verdict(facts, main_process(facts), "the memory limit was reached");
+  }
+  if (failed && is_full(exited.disk)) return disk_verdict(facts, exited);
+  if (failed && facts.use.pids_refused.value_or(0) > 0) return pids_verdict(facts, exited);
+  return {.ending = exited.by_signal ? Ending::signal : Ending::exit,
+          .status = static_cast<int>(exited.value),
+          .explanation = about_children(facts)};
+}
+
+}  // namespace
+
+Verdict judge_end(const EndFacts& facts) {
+  if (facts.stopped) {
+    const Stop& stop = *facts.stopped;
+    return {.ending = stop.ending,
+            .status = facts.exited ? static_cast<int>(facts.exited->value) : SIGKILL,
+            .limit = stop.limit,
+            .peak = stop.peak,
+            .culprit = stop.culprit};
+  }
+  if (facts.exited) return of_exit(facts, *facts.exited);
+  // Pid 1 itself is gone: the whole sandbox ended with it.
+  if (facts.use.oom_kills.value_or(0) > 0) {
+    return memory_verdict(facts, facts.largest,
+                          "the sandbox's pid 1 was ended by the memory limit");
+  }
+  return {.ending = Ending::infrastructure, .explanation = facts.failure};
+}
+
+}  // namespace cordon::node

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a run ended: one Verdict from all that was seen of it. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "frame/guest.h"
+#include "frame/launcher.h"
+#include "plan/limits.h"
+#include "record/verdict.h"
+
+namespace cordon::node {
+
+// What we stopped it for, and what had been reached.
+struct Stop {
+  Ending ending = Ending::killed;
+  std::uint64_t limit = 0;
+  std::uint64_t peak = 0;
+  std::string culprit;
+};
+
+struct EndFacts {
+  std::string program;          // the first word of the command, without its directory
+  std::uint32_t pid = 0;        // inside; 0: it never started
+  std::optional<Stop> stopped;  // by us; the first reason counts
+  std::optional<frame::Exited> exited;
+  frame::GroupUse use;  // what the groups counted
+  std::optional<std::uint64_t> memory_limit;
+  std::optional<std::uint64_t> pids_limit;
+  std::string largest;  // "python3 pid 7": who had the most memory when it was last measured
+  std::string failure;  // why nothing more is known, where the sandbox was lost
+};
+
+Verdict judge_end(const EndFacts& facts);
+
+}  // namespace cordon::node

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/watch.h"
+
+#include <fmt/format.h>
+
+#include "os/cgroup_usage.h"
+#include "os/process_tree.h"
+
+namespace cordon::node {
+namespace {
+
+// A build that meets its limit once goes on with what it has; a fork bomb stays there. So many
+// looks in a row at the limit, with new refusals, are a fork bomb.
+constexpr int kStubborn = 10;
+
+std::string name_of(const os::TreeUse& tree) {
+  if (tree.largest.empty()) return {};
+  return fmt::format("{} pid {}", tree.largest, tree.largest_pid);
+}
+
+}  // namespace
+
+Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
+             std::vector<std::string> groups, std::uint32_t pid)
+    : budgets_{budgets}, groups_{std::move(groups)}, pid_{pid}, grouped_{plan.groups} {
+  if (grouped_) {
+    memory_limit_ = plan.limits.memory;
+    pids_limit_ = plan.limits.pids;
+  } else if (plan.setup.fences.limits.processes > 0) {
+    pids_limit_ = plan.setup.fences.limits.processes;
+  }
+}
+
+bool Watch::is_needed() const noexcept {
+  return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_;
+}
+
+std::optional<Stop> Watch::look_at_pids(std::uint64_t count, std::uint64_t refused) {
+  const bool at_limit =
+      pids_limit_ && count + 1 >= *pids_limit_ && (!grouped_ || refused > refused_before_);
+  refused_before_ = refused;
+  looks_at_limit_ = at_limit ? looks_at_limit_ + 1 : 0;
+  if (looks_at_limit_ < kStubborn) return std::nullopt;
+  return Stop{Ending::pids, *pids_limit_, count, {}};
+}
+
+std::optional<Stop> Watch::look() {
+  os::CgroupUsage usage;
+  if (grouped_) usage = os::read_cgroup_usage(groups_);
+  const bool near_limit =
+      memory_limit_ && usage.memory_bytes && *usage.memory_bytes > *memory_limit_ / 2;
+  // The walk through /proc costs more than the groups' files: only where they do not tell enough.
+  os::TreeUse tree;
+  if (!grouped_ || near_limit) {
+    tree = os::measure_tree(static_cast<pid_t>(pid_));
+    largest_ = name_of(tree);
+  }
+  const auto cpu = usage.cpu.value_or(tree.cpu);
+  if (budgets_.cpu && cpu >= *budgets_.cpu) {
+    return Stop{
+        Ending::cpu_time,
+        static_cast<std::uint64_t>(budgets_.cpu->count()),
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(cpu).count()),
+        {}};
+  }
+  if (budgets_.memory && tree.memory > *budgets_.memory) {
+    return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
+  }
+  return look_at_pids(grouped_ ? usage.pids.value_or(0) : tree.threads,
+                      usage.pids_refused.value_or(0));
+}
+
+}  // namespace cordon::node

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at a running sandbox from outside and says when a budget is used up.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frame/launch_plan.h"
+#include "node/judge_end.h"
+#include "plan/limits.h"
+
+namespace cordon::node {
+
+// How often budgets that no control group holds are looked at.
+inline constexpr std::chrono::milliseconds kSample{50};
+
+class Watch {
+ public:
+  // `groups`: directories of the sandbox's groups; `pid`: of its pid 1 on this host.
+  Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
+        std::vector<std::string> groups, std::uint32_t pid);
+
+  // True when there is anything to look at: a run without such budgets costs nothing.
+  bool is_needed() const noexcept;
+
+  // One look. A Stop when a budget is used up.
+  std::optional<Stop> look();
+
+  // "python3 pid 7": who had most memory, as of the last look near a limit.
+  const std::string& largest() const noexcept { return largest_; }
+
+ private:
+  std::optional<Stop> look_at_pids(std::uint64_t count, std::uint64_t refused);
+
+  const plan::Budgets& budgets_;
+  std::vector<std::string> groups_;
+  std::uint32_t pid_;
+  bool grouped_;
+  std::optional<std::uint64_t> memory_limit_;  // held by a group
+  std::optional<std::uint64_t> pids_limit_;
+  int looks_at_limit_ = 0;  // how long no further process could be made
+  std::uint64_t refused_before_ = 0;
+  std::string largest_;
+};
+
+}  // namespace cordon::node

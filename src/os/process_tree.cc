@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/process_tree.h"
+
+#include <charconv>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include "os/directory.h"
+#include "os/file.h"
+
+namespace cordon::os {
+namespace {
+
+// More than any limit of ours lets live; a bound for a walk that somebody feeds.
+constexpr std::size_t kMostProcesses = 100'000;
+
+std::uint64_t number_in(std::string_view text) {
+  const std::size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return 0;
+  std::uint64_t value = 0;
+  std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return value;
+}
+
+// The rest of the line that begins with `key`.
+std::string_view line_of(std::string_view text, std::string_view key) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(key)) return line.substr(key.size());
+    at = end + 1;
+  }
+  return {};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? std::string_view{} : text.substr(begin);
+}
+
+std::string_view last_word(std::string_view text) {
+  const std::size_t at = text.find_last_of(" \t");
+  return at == std::string_view::npos ? text : text.substr(at + 1);
+}
+
+// utime, stime, cutime and cstime: fields 14 to 17, in clock ticks.
+std::chrono::microseconds cpu_of(std::string_view stat) {
+  std::size_t at = stat.rfind(')');
+  std::uint64_t ticks = 0;
+  for (int field = 3; field <= 17 && at != std::string_view::npos; ++field) {
+    at = stat.find(' ', at + 1);
+    if (field >= 14 && at != std::string_view::npos) ticks += number_in(stat.substr(at, 24));
+  }
+  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
+  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
+}
+
+void append_children(const Fd& process, std::vector<pid_t>& queue) {
+  const auto tasks = openat(process, "task", O_RDONLY | O_DIRECTORY);
+  if (!tasks) return;
+  const auto names = list_directory(*tasks, kMostProcesses);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const auto text = read_file(*tasks, (name + "/children").c_str());
+    if (!text) continue;
+    for (std::size_t at = 0; at < text->size();) {
+      const std::size_t end = std::min(text->find(' ', at), text->size());
+      if (end > at) {
+        queue.push_back(
+            static_cast<pid_t>(number_in(std::string_view{*text}.substr(at, end - at))));
+      }
+      at = end + 1;
+    }
+  }
+}
+
+}  // namespace
+
+TreeUse measure_tree(pid_t root) {
+  TreeUse use;
+  std::vector<pid_t> queue{root};
+  for (std::size_t next = 0; next < queue.size() && next < kMostProcesses; ++next) {
+    const std::string path = "/proc/" + std::to_string(queue[next]);
+    const auto process = openat(at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
+    if (!process) continue;
+    const auto status = read_file(*process, "status");
+    const auto stat = read_file(*process, "stat");
+    if (!status || !stat) continue;
+    ++use.processes;
+    use.threads += number_in(line_of(*status, "Threads:"));
+    use.cpu += cpu_of(*stat);
+    const std::uint64_t memory =
+        (number_in(line_of(*status, "RssAnon:")) + number_in(line_of(*status, "RssShmem:"))) * 1024;
+    use.memory += memory;
+    if (memory > use.largest_memory) {
+      use.largest_memory = memory;
+      use.largest = trimmed(line_of(*status, "Name:"));
+      use.largest_pid =
+          static_cast<std::uint32_t>(number_in(last_word(line_of(*status, "NSpid:"))));
+    }
+    append_children(*process, queue);
+  }
+  return use;
+}
+
+}  // namespace cordon::os
