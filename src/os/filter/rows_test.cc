@@ -191,10 +191,22 @@ TEST(FilterRows, C065ToC067MountsAndNamespaces) {
 }
 
 TEST(FilterRows, C079Ids) {
-  for (const long call : std::initializer_list<long>{
-           SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid,
-           SYS_setgroups, SYS_setfsuid, SYS_setfsgid, SYS_capset}) {
+  for (const long call :
+       std::initializer_list<long>{SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid,
+                                   SYS_setgroups, SYS_setfsuid, SYS_setfsgid, SYS_capset}) {
     expect_by_base(call, {}, error(EPERM), kAllowed, kAllowed);
+  }
+}
+
+// What make(1) does before every command, and nothing else.
+TEST(FilterRows, C079OnlyTheEffectiveIdIsSet) {
+  constexpr std::uint64_t kKept = 0xFFFFFFFF;
+  for (const long call : {SYS_setresuid, SYS_setresgid}) {
+    expect_everywhere(call, {kKept, 1000, kKept}, kAllowed);
+    expect_everywhere(call, {~0ULL, 0, kKept}, kAllowed);
+    expect_by_base(call, {0, 0, 0}, error(EPERM), kAllowed, kAllowed);
+    expect_by_base(call, {0, 0, kKept}, error(EPERM), kAllowed, kAllowed);
+    expect_by_base(call, {kKept, 0, 0}, error(EPERM), kAllowed, kAllowed);
   }
 }
 
