@@ -29,7 +29,11 @@ constexpr Call kAbsent[] = {
 #endif
     // Priority inheritance by requeue (C095).
     {"futex_requeue", abi::kFutexRequeue},
-    // Knowledge of mounts, security modules, nodes and inode flags that nothing needs yet.
+    // Knowledge of mounts, security modules, nodes, caches, inode flags and other threads' locks
+    // that
+    // nothing needs yet.
+    {"cachestat", abi::kCachestat},
+    {"get_robust_list", SYS_get_robust_list},
     {"statmount", abi::kStatmount},
     {"listmount", abi::kListmount},
     {"lsm_get_self_attr", abi::kLsmGetSelfAttr},

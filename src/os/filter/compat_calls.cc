@@ -56,8 +56,6 @@ constexpr RefusedCall kCompat[] = {
     {{"setgid", SYS_setgid}, EPERM},
     {{"setreuid", SYS_setreuid}, EPERM},
     {{"setregid", SYS_setregid}, EPERM},
-    {{"setresuid", SYS_setresuid}, EPERM},
-    {{"setresgid", SYS_setresgid}, EPERM},
     {{"setgroups", SYS_setgroups}, EPERM},
     {{"setfsuid", SYS_setfsuid}, EPERM},
     {{"setfsgid", SYS_setfsgid}, EPERM},

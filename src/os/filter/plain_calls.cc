@@ -39,7 +39,6 @@ constexpr Call kPlain[] = {
     {"splice", SYS_splice},
     {"pipe2", SYS_pipe2},
     {"close_range", SYS_close_range},
-    {"cachestat", abi::kCachestat},
 #if defined(__x86_64__)
     {"dup2", SYS_dup2},
     {"pipe", SYS_pipe},
@@ -162,7 +161,6 @@ constexpr Call kPlain[] = {
     {"waitid", SYS_waitid},
     {"set_tid_address", SYS_set_tid_address},
     {"set_robust_list", SYS_set_robust_list},
-    {"get_robust_list", SYS_get_robust_list},
     {"rseq", SYS_rseq},
     {"futex_waitv", SYS_futex_waitv},
     {"futex_wait", abi::kFutexWait},

@@ -102,6 +102,14 @@ RuledCall ruled_sched_setscheduler(FilterBase base) {
   return row;
 }
 
+// C079. The effective id alone may be set by all: posix_spawn with POSIX_SPAWN_RESETIDS does so,
+// and make(1) starts every command by it. Who has no capability gets no id that way but his own.
+RuledCall ruled_set_ids(Call call, FilterBase base) {
+  if (base != FilterBase::strict) return {call, {}, kAllow};
+  constexpr std::uint32_t kUnchanged = 0xFFFFFFFF;
+  return {call, {{kAllow, {is(0, kUnchanged), is(2, kUnchanged)}}}, kForbid};
+}
+
 // Unix only: TIPC has pairs too.
 RuledCall ruled_socketpair() {
   return {{"socketpair", SYS_socketpair},
@@ -138,6 +146,8 @@ std::vector<RuledCall> ruled_calls(FilterBase base) {
       ruled_arch_prctl(),
 #endif
       ruled_seccomp(base),
+      ruled_set_ids({"setresuid", SYS_setresuid}, base),
+      ruled_set_ids({"setresgid", SYS_setresgid}, base),
       ruled_sched_setscheduler(base),
       ruled_socket(),
       ruled_socketpair(),
