@@ -134,13 +134,12 @@ frame::Workspace workspace_of(const Request& request) {
 
 // What of the host's programs and of its /etc the policy lets be seen.
 void add_system(const Request& request, const Identity& identity, Files& files) {
-  files.files = own_files(identity, "cordon");
-  std::erase_if(files.files, [&](const frame::OwnFile& file) {
-    return !allows(request, Access::read, file.target);
-  });
+  const std::vector<frame::OwnFile> own = own_files(identity, "cordon");
+  for (const frame::OwnFile& file : own) {
+    if (allows(request, Access::read, file.target)) files.files.push_back(file);
+  }
   const auto is_ours = [&](std::string_view path) {
-    return std::ranges::any_of(own_files(identity, "cordon"),
-                               [&](const frame::OwnFile& file) { return file.target == path; });
+    return std::ranges::find(own, path, &frame::OwnFile::target) != own.end();
   };
   const auto add = [&](std::string_view path) {
     if (is_ours(path) || !allows(request, Access::read, path)) return;

@@ -81,14 +81,19 @@ void expect_no_wider(const policy::Policy& policy, const frame::LaunchPlan& plan
        {std::string_view{workspace}, std::string_view{"/docs"}, std::string_view{"/docs/a"}}) {
     for (const std::string_view name : kExisting) {
       const std::string path = fmt::format("{}/{}", tree, name);
+      const bool mounted = std::ranges::any_of(plan.binds, [&](const frame::Bind& bind) {
+        return below(path, bind.target).has_value();
+      });
+      // An ephemeral workspace is empty: nothing of these names exists there.
+      if (plan.workspace.kind == frame::WorkspaceKind::own_disk && !mounted &&
+          below(path, workspace)) {
+        continue;
+      }
       const Use use = use_of(plan, path);
       EXPECT_TRUE(use < Use::write || allows(Access::write, path)) << seed << " writes " << path;
       // A root directory's own tree is not searched, which the Enforcement says.
-      const bool of_root = std::ranges::none_of(plan.binds, [&](const frame::Bind& bind) {
-        return below(path, bind.target).has_value();
-      });
       EXPECT_TRUE(use < Use::read || allows(Access::read, path) ||
-                  (of_root && !below(path, workspace)))
+                  (!mounted && !below(path, workspace)))
           << seed << " reads " << path;
     }
   }
@@ -109,7 +114,7 @@ TEST(LoweredRandomPolicy, IsNeverWiderThanThePolicy) {
   std::size_t plans = 0;
   std::size_t writable_mounts = 0;
   std::size_t pinned = 0;
-  for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Dice dice{seed};
     std::string text = "[filesystem]\n";
     policy::random::add_filesystem(dice, policy::random::Writer::user, text);
@@ -127,8 +132,7 @@ TEST(LoweredRandomPolicy, IsNeverWiderThanThePolicy) {
     situation.workspace_target = "/workspace";
     situation.drop_network = true;
     if (dice.percent(20)) situation.workspace_source.reset();
-    const auto probe = lower(*policy, full_host(root), situation);
-    situation.survey = survey_of(*policy, situation, probe ? probe->directory : "/workspace");
+    situation.survey = survey_of(*policy, situation, workspace_inside(*policy, situation));
     const auto plan = lower(*policy, full_host(root), situation);
     if (!plan) continue;
     ++plans;
@@ -137,35 +141,31 @@ TEST(LoweredRandomPolicy, IsNeverWiderThanThePolicy) {
         std::ranges::count(plan->plan.binds, true, &frame::Bind::writable));
     expect_no_wider(*policy, plan->plan, seed);
   }
-  EXPECT_GT(plans, 1000U);
+  EXPECT_GT(plans, 500U);
   EXPECT_GT(writable_mounts, 200U);
   EXPECT_GT(pinned, 200U);
   RecordProperty("plans", static_cast<int>(plans));
-  fmt::print("{} plans, {} writable mounts, {} pins\n", plans, writable_mounts, pinned);
 }
 
-// Whole random documents: whatever is refused, nothing is let through that is not held.
-TEST(LoweredRandomPolicy, NeverDropsAKeyThatNothingEnforces) {
-  std::size_t refused_ones = 0;
-  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+TEST(LoweredRandomPolicy, NamesEveryKeyThatNothingEnforces) {
+  std::size_t named = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Dice dice{seed};
     const policy::Policy policy = policy::random::random_policy(dice);
-    const auto plan = lower(policy, full_host(false), situation_of());
-    if (!plan) {
-      ++refused_ones;
-      continue;
-    }
-    for (const auto& checked : policy.documents()) {
-      EXPECT_EQ(checked->network_mode(), policy::NetworkMode::none) << seed;
-      for (const policy::StatedKey& stated : checked->document().keys) {
-        EXPECT_TRUE(stated.neutral || policy::is_enforced(*stated.key) ||
-                    stated.key->path.starts_with("network.") ||
-                    stated.key->path == "resources.egress_limit")
-            << seed << ' ' << stated.key->path;
+    Situation situation = situation_of();
+    situation.drop_network = true;
+    const std::vector<Denial> refusals = refused(policy, full_host(false), situation);
+    for (const policy::StatedKey& stated : policy.documents().front()->document().keys) {
+      const std::string_view key = stated.key->path;
+      if (stated.neutral || policy::is_enforced(*stated.key) || key.starts_with("network.") ||
+          key == "resources.egress_limit") {
+        continue;
       }
+      ++named;
+      EXPECT_NE(std::ranges::find(refusals, key, &Denial::tried), refusals.end()) << seed << key;
     }
   }
-  EXPECT_GT(refused_ones, 1000U);
+  EXPECT_GT(named, 200U);
 }
 
 }  // namespace
