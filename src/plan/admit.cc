@@ -31,7 +31,7 @@ void admit_host(const Request& request) {
         Errc::unavailable, "HOST",
         {.tried = std::string{to_string(feature)},
          .rule = "default",
-         .why = fmt::format("every sandbox needs it and this host has it {}", about(fact)),
+         .why = fmt::format("every sandbox needs it, and on this host it is {}", about(fact)),
          .fix = fact.remedy.empty() ? "cordon doctor" : fact.remedy});
   }
 }
@@ -120,6 +120,10 @@ void admit_network(const Request& request) {
   }
 }
 
+bool of_preset(const PolicyDocument& document, policy::Place place) {
+  return document.sources[place.source].origin == policy::Origin::builtin;
+}
+
 void admit_keys(const Request& request, const PolicyDocument& document) {
   for (const policy::StatedKey& stated : document.keys) {
     const policy::Key& key = *stated.key;
@@ -134,9 +138,9 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
          .why = fmt::format("version {} does not enforce this key, and a rule that is not held is "
                             "worse than none; leave it out{}",
                             CORDON_VERSION,
-                            stated.place.source == 0
-                                ? ""
-                                : ", in a policy of your own that does not extend the preset"),
+                            of_preset(document, stated.place)
+                                ? ", in a policy of your own that does not extend the preset"
+                                : ""),
          .fix = is_network_key(key) ? request.with_flag("--no-network")
                                     : Request::show(document, stated.place)});
   }
@@ -149,12 +153,20 @@ void admit_capabilities(const Request& request) {
   }
   const PolicyDocument& document = request.policy.documents().front()->document();
   const auto& capability = document.process.capabilities.items.front();
+  const PolicyDocument* strict = &document;
+  for (const auto& checked : request.policy.documents()) {
+    const auto& profile = checked->document().profile;
+    if (profile && profile->value == policy::Profile::strict) strict = &checked->document();
+  }
+  const policy::Place at = strict->profile ? strict->profile->place : policy::Place{};
   request.refusals.add(
       Errc::unavailable, "CAPABILITIES",
       {.tried = fmt::format("process.capabilities: {}", capability.value),
        .rule = rule_text(document, capability.place),
-       .why = "another document asks for the strict filter, which refuses the calls that use it",
-       .fix = request.with_flag("--profile compat")});
+       .why =
+           fmt::format("{} asks for the strict filter, which refuses the calls that use it",
+                       at.mark.line == 0 ? strict->sources.front().name : rule_text(*strict, at)),
+       .fix = Request::show(*strict, at)});
 }
 
 }  // namespace
@@ -185,9 +197,10 @@ void admit(const Request& request) {
   for (const auto& checked : request.policy.documents()) {
     admit_requirements(request, checked->document());
     admit_isolation(request, checked->document());
-    admit_keys(request, checked->document());
   }
+  // Before the single keys: it is the reason that most callers meet, and the one with a remedy.
   admit_network(request);
+  for (const auto& checked : request.policy.documents()) admit_keys(request, checked->document());
   admit_capabilities(request);
 }
 

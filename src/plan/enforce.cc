@@ -111,7 +111,8 @@ class Enforcing {
       unlimited("cpu");
     } else if (limiting_.in_group.milli_cpus) {
       say("cpu", Hold::held,
-          fmt::format("{} processors", static_cast<double>(*wanted.milli_cpus) / 1000));
+          fmt::format("{} processor{}", static_cast<double>(*wanted.milli_cpus) / 1000,
+                      *wanted.milli_cpus == 1000 ? "" : "s"));
     } else {
       say("cpu", Hold::absent, "no control group: processors are not limited here");
     }

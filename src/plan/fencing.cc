@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "policy/glob.h"
@@ -53,15 +54,17 @@ std::string filter_of(const Request& request, const Files& files) {
 // One rule for each tree that is mounted: what came in by mistake stays closed. Names alone may be
 // listed from the top, as every shell does; nothing but names lies open by that.
 std::vector<frame::PathRule> paths_of(const Root& root, const Files& files) {
+  const std::span binds{files.binds};
+  const auto mounts = binds.last(files.mounts);
+  const auto system = binds.first(binds.size() - files.mounts);
   std::vector<frame::PathRule> rules;
   if (root.source == frame::RootSource::directory) {
     rules.push_back({"/", PathUse::read_exec});
   } else {
     rules.push_back({"/", PathUse::list});
     rules.push_back({"/etc", PathUse::read});
-    for (const frame::Bind& bind : files.binds) {
-      if (bind.optional && !policy::below(bind.target, "/etc"))
-        rules.push_back({bind.target, PathUse::read_exec});
+    for (const frame::Bind& bind : system) {
+      if (!policy::below(bind.target, "/etc")) rules.push_back({bind.target, PathUse::read_exec});
     }
   }
   rules.push_back({"/proc", PathUse::read});
@@ -71,9 +74,7 @@ std::vector<frame::PathRule> paths_of(const Root& root, const Files& files) {
   }
   for (const std::string& directory : files.directories) rules.push_back({directory, PathUse::all});
   const auto use = [](bool writable) { return writable ? PathUse::all : PathUse::read_exec; };
-  for (const frame::Bind& bind : files.binds) {
-    if (!bind.optional) rules.push_back({bind.target, use(bind.writable)});
-  }
+  for (const frame::Bind& mount : mounts) rules.push_back({mount.target, use(mount.writable)});
   rules.push_back({files.workspace.target, use(files.workspace.writable)});
   return rules;
 }

@@ -23,8 +23,8 @@ void refuse_workspace(const Request& request, std::string_view path, std::string
   request.refusals.add(Errc::invalid, "WORKSPACE",
                        {.tried = fmt::format("workspace {}", path),
                         .rule = "default",
-                        .why = std::move(why),
-                        .fix = request.with_flag("--workspace DIR")});
+                        .why = std::move(why) + "; choose another directory with --workspace",
+                        .fix = {}});
 }
 
 // A workspace must not lie over a tree that a sandbox has for itself, nor over the system's.
@@ -51,25 +51,39 @@ void check_source(const Request& request, const std::string& source) {
   if (!policy::is_normal_path(source)) {
     refuse_workspace(request, source, "it must be an absolute path, without `.`, `..` or `//`");
   } else if (source == "/" || (policy::is_normal_path(home) && policy::below(home, source))) {
-    refuse_workspace(request, source,
-                     "it is too wide: it shows every secret there; name one project's directory");
+    refuse_workspace(request, source, "it is too wide: it shows every secret there");
   }
+}
+
+void refuse_host(const Request& request, Feature feature, std::string_view why) {
+  const Fact& fact = request.host[feature];
+  request.refusals.add(
+      Errc::unavailable, "HOST",
+      {.tried = std::string{to_string(feature)},
+       .rule = "default",
+       .why = fmt::format("{}, and on this host that is {}{}", why, to_string(fact.support),
+                          fact.detail.empty() ? "" : fmt::format(" ({})", fact.detail)),
+       .fix = fact.remedy.empty() ? "cordon doctor" : fact.remedy});
 }
 
 // As root ids are mapped, and only an id-mapped mount can show a directory's owner inside.
 void check_mapping(const Request& request, bool shows_directories) {
-  if (!request.host.root || !shows_directories || request.host.has(Feature::idmapped_mounts))
-    return;
-  const Fact& fact = request.host[Feature::idmapped_mounts];
-  request.refusals.add(
-      Errc::unavailable, "HOST",
-      {.tried = "idmapped_mounts",
-       .rule = "default",
-       .why = fmt::format("as root a directory of the host is shown through an id-mapped mount, "
-                          "and this host has them {}{}",
-                          to_string(fact.support),
-                          fact.detail.empty() ? "" : fmt::format(" ({})", fact.detail)),
-       .fix = fact.remedy.empty() ? "cordon doctor" : fact.remedy});
+  if (!request.host.root) return;
+  if (!request.host.has(Feature::id_ranges))
+    refuse_host(request, Feature::id_ranges, "as root every sandbox has a range of ids of its own");
+  if (shows_directories && !request.host.has(Feature::idmapped_mounts)) {
+    refuse_host(request, Feature::idmapped_mounts,
+                "as root a directory of the host is shown through an id-mapped mount");
+  }
+}
+
+// The line that asks for review.
+std::string review_rule(const Request& request) {
+  for (const auto& checked : request.policy.documents()) {
+    const auto& review = checked->document().filesystem.review;
+    if (review && review->value) return rule_text(checked->document(), review->place);
+  }
+  return "default";
 }
 
 frame::Workspace workspace_of(const Request& request) {
@@ -101,7 +115,7 @@ frame::Workspace workspace_of(const Request& request) {
   if (!policy::is_normal_path(workspace.state)) {
     request.refusals.add(Errc::internal, "REVIEW",
                          {.tried = "filesystem.review",
-                          .rule = "default",
+                          .rule = review_rule(request),
                           .why = "the run has no directory that could hold the changes",
                           .fix = {}});
   }
@@ -110,8 +124,8 @@ frame::Workspace workspace_of(const Request& request) {
     request.refusals.add(
         Errc::unavailable, "REVIEW",
         {.tried = "filesystem.review",
-         .rule = "default",
-         .why = fmt::format("changes can wait only in an overlay, and this host has them {}",
+         .rule = review_rule(request),
+         .why = fmt::format("changes can wait only in an overlay, and on this host that is {}",
                             to_string(fact.support)),
          .fix = fact.remedy.empty() ? request.with_flag("--live") : fact.remedy});
   }
@@ -120,13 +134,12 @@ frame::Workspace workspace_of(const Request& request) {
 
 // What of the host's programs and of its /etc the policy lets be seen.
 void add_system(const Request& request, const Identity& identity, Files& files) {
-  files.files = own_files(identity, "cordon");
-  std::erase_if(files.files, [&](const frame::OwnFile& file) {
-    return !allows(request, Access::read, file.target);
-  });
+  const std::vector<frame::OwnFile> own = own_files(identity, "cordon");
+  for (const frame::OwnFile& file : own) {
+    if (allows(request, Access::read, file.target)) files.files.push_back(file);
+  }
   const auto is_ours = [&](std::string_view path) {
-    return std::ranges::any_of(own_files(identity, "cordon"),
-                               [&](const frame::OwnFile& file) { return file.target == path; });
+    return std::ranges::find(own, path, &frame::OwnFile::target) != own.end();
   };
   const auto add = [&](std::string_view path) {
     if (is_ours(path) || !allows(request, Access::read, path)) return;

@@ -15,6 +15,16 @@ constexpr std::uint64_t kBytesPerInode = 4096;
 constexpr std::uint64_t kFewestInodes = 1024;
 constexpr std::uint64_t kMostInodes = 200'000;  // where nobody says a number
 
+// The line that sets the smallest disk.
+std::string disk_rule(const Request& request) {
+  for (const auto& checked : request.policy.documents()) {
+    const auto& disk = checked->document().resources.disk;
+    if (disk && request.settings.limits.disk == disk->value)
+      return rule_text(checked->document(), disk->place);
+  }
+  return "default";
+}
+
 frame::Disk disk_of(const Request& request) {
   const policy::Limits& limits = request.settings.limits;
   const std::uint64_t memory = limits.memory.value_or(UINT64_MAX);
@@ -27,7 +37,7 @@ frame::Disk disk_of(const Request& request) {
     request.refusals.add(
         Errc::unavailable, "DISK",
         {.tried = fmt::format("resources.disk_limit = {}", to_size_text(disk.bytes)),
-         .rule = "default",
+         .rule = disk_rule(request),
          .why = fmt::format("without root the sandbox's own disk is in memory, of which it has {}",
                             to_size_text(memory)),
          .fix = request.with_flag(fmt::format("--disk {}", memory))});

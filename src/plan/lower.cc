@@ -24,7 +24,7 @@ void check_size(const Request& request, const frame::LaunchPlan& plan) {
        .why = fmt::format("the plan has {}, more than the {} that a launcher takes; name "
                           "directories instead of files",
                           to_size_text(size), to_size_text(frame::kLongestPlan)),
-       .fix = request.with_flag("--workspace DIR")});
+       .fix = {}});
 }
 
 }  // namespace

@@ -14,11 +14,10 @@ namespace {
 
 using policy::below;
 
-// So that a directory stands right before all that lies below it.
-std::string sort_key(std::string_view path) {
-  std::string key{path};
-  std::ranges::replace(key, '/', '\x01');
-  return key;
+// Orders paths so that a directory stands right before all that lies below it.
+bool before(std::string_view a, std::string_view b) {
+  const auto weight = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
+  return std::ranges::lexicographical_compare(a, b, {}, weight, weight);
 }
 
 bool lies_below(std::string_view path, std::string_view above) {
@@ -86,9 +85,9 @@ class Pinning {
     const Pattern& pattern = glob == patterns_.end() ? patterns_.front() : *glob;
     refuse(pattern,
            fmt::format("the directory has more than {} entries, so that not all of them were "
-                       "looked at; name a smaller one",
+                       "looked at; choose a smaller one with --workspace",
                        kMostSurveyed),
-           request_.with_flag("--workspace DIR"));
+           {});
   }
 
   const frame::Bind* mount_over(std::string_view path) const {
@@ -123,6 +122,7 @@ class Pinning {
       on_the_way_.push_back({path, found.kind});
     } else if (cover == Cover::hide || workspace_.writable) {
       if (found.kind == PathKind::link) {
+        links_.push_back(path);
         refuse(pattern_for(found.path, cover),
                fmt::format("{} is a symbolic link, over which nothing can be mounted", path),
                show(pattern_for(found.path, cover)));
@@ -146,6 +146,7 @@ class Pinning {
   void pin_missing(const Pattern& pattern) {
     const std::string path = relative_to(pattern.place, workspace_.target);
     if (is_pinned(path) || (pattern.cover == Cover::protect && !workspace_.writable)) return;
+    if (std::ranges::find(links_, path) != links_.end()) return;  // refused already
     // A file that stands where a directory would have to be: as long as it stays, the name cannot
     // appear.
     const auto blocks = [&](const SurveyedPath& one) { return lies_below(path, one.path); };
@@ -209,7 +210,7 @@ class Pinning {
   // By path; what lies below something hidden, or twice protected, goes.
   void tidy() {
     std::ranges::sort(pins_, [](const frame::Pin& a, const frame::Pin& b) {
-      return std::pair{sort_key(a.path), a.kind} < std::pair{sort_key(b.path), b.kind};
+      return a.path == b.path ? a.kind < b.kind : before(a.path, b.path);
     });
     std::vector<frame::Pin> kept;
     std::vector<std::size_t> above;  // those of `kept` that the next may lie below, outermost first
@@ -235,6 +236,7 @@ class Pinning {
   const frame::Workspace& workspace_;
   std::vector<Pattern> patterns_;
   std::vector<SurveyedPath> on_the_way_;  // relative to the workspace; covered by no pattern
+  std::vector<std::string> links_;        // that would have to be pinned
   std::vector<frame::Pin> pins_;
 };
 

@@ -46,13 +46,18 @@ Cover cover_of(const policy::Policy& policy, std::string_view path, std::string_
   return cover;
 }
 
-std::vector<SurveyTree> trees_to_survey(const policy::Policy& policy, const Situation& situation) {
+std::string workspace_inside(const policy::Policy& policy, const Situation& situation) {
   Refusals ignored;  // lower() finds them again
-  const std::string workspace = workspace_of(policy, situation, ignored);
+  return workspace_of(policy, situation, ignored);
+}
+
+std::vector<SurveyTree> trees_to_survey(const policy::Policy& policy, const Situation& situation) {
+  const std::string workspace = workspace_inside(policy, situation);
   const std::vector<Pattern> patterns = patterns_of(policy, workspace);
   std::vector<SurveyTree> trees;
   if (situation.workspace_source)
     trees.push_back(tree_for(*situation.workspace_source, workspace, patterns));
+  Refusals ignored;
   for (const frame::Bind& mount : granted_mounts(policy, situation, workspace, ignored))
     trees.push_back(tree_for(mount.source, mount.target, patterns));
   std::erase_if(trees, [](const SurveyTree& tree) { return tree.names.empty() && !tree.walk; });

@@ -36,6 +36,9 @@ struct SurveyTree {
   friend bool operator==(const SurveyTree&, const SurveyTree&) = default;
 };
 
+// Where the workspace will appear: the third argument of cover_of.
+std::string workspace_inside(const policy::Policy& policy, const Situation& situation);
+
 // The workspace and the host's mounts, as far as a pattern can match there; nothing to look at
 // where no document hides or protects. A policy that lower() refuses gives what it can.
 std::vector<SurveyTree> trees_to_survey(const policy::Policy& policy, const Situation& situation);

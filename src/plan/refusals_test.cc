@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is never lowered, and what is said instead.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "plan/lowering_test.h"
+
+namespace cordon::plan {
+namespace {
+
+using policy::policy_from;
+
+struct Refused {
+  std::string_view name;
+  std::string_view policy;
+  std::string_view code;
+  std::string_view rule;
+  std::string_view tried;
+  std::string_view why;  // in it
+  std::string_view fix;
+};
+
+void expect_only(const std::vector<Denial>& refusals, const Refused& expected) {
+  ASSERT_EQ(refusals.size(), 1U) << expected.name;
+  const Denial& denial = refusals.front();
+  EXPECT_EQ(denial.code, expected.code) << expected.name;
+  EXPECT_EQ(denial.rule, expected.rule) << expected.name;
+  EXPECT_EQ(denial.tried, expected.tried) << expected.name;
+  EXPECT_NE(denial.why.find(expected.why), std::string::npos)
+      << expected.name << ": " << denial.why;
+  EXPECT_EQ(denial.fix, expected.fix) << expected.name;
+}
+
+constexpr std::string_view kExplain = "cordon policy explain cordon.toml";
+constexpr std::string_view kOffline = "cordon run --no-network -- make test";
+constexpr std::string_view kReviewed = "cordon run --review -- make test";
+
+TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
+  const Refused table[] = {
+      {"another tier", "isolation = \"gvisor\"", "CORDON-PLAN-ISOLATION", "cordon.toml:1",
+       "isolation = \"gvisor\"", "process tier only", kExplain},
+      {"an image", "[filesystem]\nroot = \"image:debian-12\"", "CORDON-PLAN-ROOT", "cordon.toml:2",
+       "filesystem.root = \"image:debian-12\"", "no images", kExplain},
+      {"an allow-list", "[network]\negress_allowlist = [\"a.example\"]", "CORDON-PLAN-NETWORK",
+       "cordon.toml:2", "network.mode = \"restricted\"", "no network inside", kOffline},
+      {"a public network", "[network]\nmode = \"public\"", "CORDON-PLAN-NETWORK", "cordon.toml:2",
+       "network.mode = \"public\"", "no network inside", kOffline},
+      {"a tunnel", "[network]\ningress = [3000]", "CORDON-PLAN-KEY", "cordon.toml:2",
+       "network.ingress", "does not enforce", kOffline},
+      {"records", "[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:2",
+       "monitor.record", "does not enforce", kExplain},
+      {"scans", "[credentials]\nsecret_scanning = true", "CORDON-PLAN-KEY", "cordon.toml:2",
+       "credentials.secret_scanning", "does not enforce", kExplain},
+      {"tools", "[tools.x]\nallow = [\"a\"]", "CORDON-PLAN-KEY", "cordon.toml:1", "tools",
+       "does not enforce", kExplain},
+      {"a protected name that is not there", "[filesystem]\nprotect = [\".git/hooks\"]",
+       "CORDON-PLAN-PROTECT", "cordon.toml:2", "filesystem.protect: .git/hooks", "does not exist",
+       kReviewed},
+      {"a hidden name that is not there", "[filesystem]\nhide = [\"secret\"]", "CORDON-PLAN-HIDE",
+       "cordon.toml:2", "filesystem.hide: secret", "does not exist", kReviewed},
+      {"a hidden file of the system", "[filesystem]\nhide = [\"/usr/bin/python3\"]",
+       "CORDON-PLAN-HIDE", "cordon.toml:2", "filesystem.hide: /usr/bin/python3",
+       "outside the workspace", kExplain},
+      {"hidden files of the system", "[filesystem]\nhide = [\"/usr/*/python3\"]",
+       "CORDON-PLAN-HIDE", "cordon.toml:2", "filesystem.hide: /usr/*/python3",
+       "outside the workspace", kExplain},
+      {"a protected name on the own disk", "[filesystem]\nprotect = [\"/tmp/a\"]",
+       "CORDON-PLAN-PROTECT", "cordon.toml:2", "filesystem.protect: /tmp/a",
+       "outside the workspace", kExplain},
+      {"a workspace of the sandbox's own trees", "[filesystem]\nworkspace = \"/usr\"",
+       "CORDON-PLAN-WORKSPACE", "default", "workspace /usr", "system's own tree", ""},
+      {"a hidden workspace", "[filesystem]\nhide = [\"/srv/shop\"]", "CORDON-PLAN-WORKSPACE",
+       "cordon.toml:2", "workspace /srv/shop", "hides the workspace", kExplain},
+      {"a disk beyond the memory", "[resources]\nmemory_limit = \"1Mi\"\ndisk_limit = \"2Mi\"",
+       "CORDON-PLAN-DISK", "cordon.toml:3", "resources.disk_limit = 2 MiB", "in memory",
+       "cordon run --disk 1048576 -- make test"},
+      {"an ABI that nobody has", "require = [\"landlock:8\"]", "CORDON-PLAN-REQUIRE",
+       "cordon.toml:1", "require landlock:8", "ABI 7, 8 is asked for", "cordon doctor"},
+  };
+  for (const Refused& expected : table)
+    expect_only(refused(expected.policy, situation_of()), expected);
+}
+
+TEST(Lowering, RefusesARequirementThatTheHostLacks) {
+  for (const std::string_view name :
+       {"cgroup", "landlock", "overlay", "idmapped_mounts", "network_filter", "kvm"}) {
+    const policy::Policy policy = policy_from(fmt::format("require = [\"{}\"]", name));
+    for (const Feature feature : all_features()) {
+      if (to_string(feature) != name) continue;
+      EXPECT_TRUE(lower(policy, full_host(false), situation_of())) << name;
+      const auto refusals = refused(policy, without(feature), situation_of());
+      ASSERT_EQ(refusals.size(), 1U) << name;
+      EXPECT_EQ(refusals[0].code, "CORDON-PLAN-REQUIRE");
+      EXPECT_EQ(refusals[0].rule, "cordon.toml:1");
+      EXPECT_EQ(refusals[0].fix, "sudo mend");
+    }
+  }
+}
+
+TEST(Lowering, RefusesAHostWithoutWhatEverySandboxNeeds) {
+  for (const Feature feature : {Feature::user_namespaces, Feature::namespaces, Feature::mount_api,
+                                Feature::seccomp, Feature::pidfd, Feature::openat2}) {
+    const auto result = lower(policy_from(""), without(feature), situation_of());
+    ASSERT_FALSE(result) << to_string(feature);
+    EXPECT_EQ(result.error().code(), Errc::unavailable);
+    EXPECT_NE(result.error().text().find(to_string(feature)), std::string::npos);
+  }
+}
+
+TEST(Lowering, RefusesReviewWithoutOverlays) {
+  expect_only(
+      refused(policy_from("[filesystem]\nreview = true"), without(Feature::overlay),
+              situation_of()),
+      {"", "", "CORDON-PLAN-REVIEW", "cordon.toml:2", "filesystem.review", "overlay", "sudo mend"});
+}
+
+TEST(Lowering, RefusesHostDirectoriesAsRootWithoutIdMappedMounts) {
+  const HostFacts host = without(Feature::idmapped_mounts, true);
+  expect_only(
+      refused(policy_from(""), host, situation_of(true)),
+      {"", "", "CORDON-PLAN-HOST", "default", "idmapped_mounts", "id-mapped mount", "sudo mend"});
+  Situation ephemeral = situation_of(true);
+  ephemeral.workspace_source.reset();
+  EXPECT_TRUE(lower(policy_from(""), host, ephemeral));
+}
+
+TEST(Lowering, RefusesAWorkspaceThatShowsAHome) {
+  for (const std::string_view wide : {"/", "/home", "/home/ada"}) {
+    Situation situation = situation_of();
+    situation.workspace_source = wide;
+    const auto refusals = refused("", situation);
+    ASSERT_EQ(refusals.size(), 1U) << wide;
+    EXPECT_NE(refusals[0].why.find("too wide"), std::string::npos);
+  }
+  Situation project = situation_of();
+  project.workspace_source = "/home/ada/src";
+  EXPECT_TRUE(refused("", project).empty());
+}
+
+TEST(Lowering, RefusesAnIncompleteSurvey) {
+  Situation situation = situation_of();
+  situation.survey.complete = false;
+  expect_only(refused("[filesystem]\nhide = [\"**/.env\"]", situation),
+              {"", "", "CORDON-PLAN-HIDE", "cordon.toml:2", "filesystem.hide: **/.env",
+               "more than 200000 entries", ""});
+  EXPECT_TRUE(refused("", situation).empty()) << "nobody asks what is there";
+}
+
+TEST(Lowering, RefusesLinksThatItWouldHaveToHold) {
+  Situation situation = situation_of();
+  situation.survey.found = {{"/srv/shop/.env", PathKind::link}};
+  EXPECT_EQ(refused("[filesystem]\nhide = [\"**/.env\"]", situation).size(), 1U);
+  EXPECT_EQ(refused("[filesystem]\nprotect = [\".env\"]", situation).size(), 1U);
+  EXPECT_TRUE(
+      refused("[filesystem]\nmode = \"read_only\"\nprotect = [\".env\"]", situation).empty());
+  situation.survey.found = {{"/srv/shop/.git", PathKind::link}};
+  EXPECT_EQ(refused("[filesystem]\nreview = true\nprotect = [\".git/hooks\"]", situation).size(),
+            1U);
+}
+
+TEST(Lowering, RefusesDocumentsThatMeanDifferentTrees) {
+  const auto both = [](std::string_view a, std::string_view b) {
+    return refused(attenuate(policy_from(a), policy_from(b)), full_host(false), situation_of());
+  };
+  EXPECT_EQ(both("[filesystem]\nroot = \"dir:/a\"", "[filesystem]\nroot = \"host\"").size(), 1U);
+  EXPECT_TRUE(both("[filesystem]\nroot = \"dir:/a\"", "").empty());
+  EXPECT_EQ(both("[filesystem]\nworkspace = \"/a\"", "[filesystem]\nworkspace = \"/b\"")[0].code,
+            "CORDON-PLAN-WORKSPACE");
+  constexpr std::string_view kMount =
+      "[filesystem]\nhost_mounts = [{{ source = \"{}\", target = \"/docs\" }}]";
+  const auto refusals = both(fmt::format(kMount, "/a"), fmt::format(kMount, "/b"));
+  ASSERT_FALSE(refusals.empty());
+  EXPECT_EQ(refusals[0].code, "CORDON-PLAN-MOUNT");
+}
+
+TEST(Lowering, RefusesCapabilitiesUnderTheStrictFilter) {
+  const policy::Policy compat =
+      policy_from("[process]\ncapabilities = [\"kill\"]\n[syscalls]\nprofile = \"compat\"");
+  EXPECT_TRUE(refused(compat, full_host(false), situation_of()).empty());
+  const policy::Policy narrow = policy::narrowed(compat, "[syscalls]\nprofile = \"strict\"");
+  expect_only(refused(narrow, full_host(false), situation_of()),
+              {"", "", "CORDON-PLAN-CAPABILITIES", "cordon.toml:2", "process.capabilities: kill",
+               "strict filter", kExplain});
+}
+
+TEST(Lowering, RefusesVariablesThatAreNone) {
+  for (const auto& [name, value] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"", "x"}, {"A=B", "x"}, {std::string{"A\0B", 3}, "x"}, {"A", std::string{"\0", 1}}}) {
+    Situation situation = situation_of();
+    situation.environment = {{name, value}};
+    const auto refusals = refused("", situation);
+    ASSERT_EQ(refusals.size(), 1U);
+    EXPECT_EQ(refusals[0].code, "CORDON-PLAN-ENVIRONMENT");
+  }
+}
+
+TEST(Lowering, RefusesAPlanThatNoLauncherTakes) {
+  Situation situation = situation_of();
+  for (int i = 0; i < 12000; ++i)
+    situation.survey.found.push_back({fmt::format("/srv/shop/d{}/a.pem", i), PathKind::file});
+  expect_only(
+      refused("[filesystem]\nhide = [\"**/*.pem\"]", situation),
+      {"", "", "CORDON-PLAN-SIZE", "default", "12000 hidden or protected paths", "192 KiB", ""});
+}
+
+TEST(Lowering, TellsAllReasonsAtOnce) {
+  std::vector<Denial> refusals;
+  const auto result = lower(policy_from("isolation = \"microvm\"\n[network]\nmode = \"public\""),
+                            full_host(false), situation_of(), &refusals);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(refusals.size(), 2U);
+  EXPECT_NE(result.error().text().find("(and 1 more reason)"), std::string::npos);
+}
+
+// Bounds on a network hold by themselves where there is none.
+TEST(Lowering, TakesBoundsOnANetworkThatADocumentTurnsOff) {
+  const policy::Policy site =
+      policy_from("[network]\negress_allowlist = [\"a.example\"]\nconnections = 4");
+  EXPECT_FALSE(refused(site, full_host(false), situation_of()).empty());
+  EXPECT_TRUE(refused(attenuate(site, policy_from("[network]\nmode = \"none\"")), full_host(false),
+                      situation_of())
+                  .empty());
+  EXPECT_FALSE(refused(attenuate(site, policy_from("")), full_host(false), situation_of()).empty())
+      << "a document that does not speak must not turn the network off without a word";
+}
+
+TEST(Lowering, SaysThatTheCallerGaveTheNetworkUp) {
+  Situation situation = situation_of();
+  situation.drop_network = true;
+  const Lowered plan = lowered("[network]\nmode = \"public\"", full_host(false), situation);
+  EXPECT_FALSE(plan.plan.network);
+  EXPECT_NE(mechanism(plan, "network").detail.find("not available"), std::string::npos);
+}
+
+TEST(Lowering, TakesNeutralValuesOfKeysThatNothingEnforces) {
+  EXPECT_TRUE(refused("[network]\nmode = \"none\"\negress_allowlist = []\ningress = \"deny_all\"\n"
+                      "host_ports = []\n[monitor]\nrecord = []\n[output]\nscan = []\n"
+                      "[credentials]\nmode = \"none\"\nsecret_scanning = false",
+                      situation_of())
+                  .empty());
+}
+
+}  // namespace
+}  // namespace cordon::plan
