@@ -4,10 +4,14 @@
 # Modules that static programs link: built a second time without sanitizers, as cordon_X_plain.
 set(CORDON_STATIC_MODULES base record frame os launcher guest)
 
-# cordon_module(NAME MODULE... [LIBRARIES LIBRARY...] [TEST_LIBRARIES LIBRARY...])
+# cordon_module(NAME MODULE... [LIBRARIES LIBRARY...] [TEST_LIBRARIES LIBRARY...] [EXCEPT DIRECTORY])
+# EXCEPT: a directory with a build file of its own.
 function(cordon_module name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "EXCEPT" "LIBRARIES;TEST_LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  if(arg_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXCEPT}/")
+  endif()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

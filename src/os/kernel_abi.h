@@ -63,7 +63,7 @@ inline constexpr unsigned long kSeccompNotifSetFlags = 0x40082104UL;
 // The notifier and its target share one CPU: the wake-up is a switch, not a queue.
 inline constexpr std::uint64_t kSeccompNotifFdSyncWakeUp = 1ULL << 0U;
 
-// System calls that our headers or libseccomp 2.5.4 do not name (x86-64 and arm64 alike).
+// System calls that our headers do not name (x86-64 and arm64 alike).
 inline constexpr int kCachestat = 451;
 inline constexpr int kFchmodat2 = 452;
 inline constexpr int kMapShadowStack = 453;

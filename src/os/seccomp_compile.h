@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <linux/filter.h>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -30,28 +31,48 @@ struct FilterAction {
 // only (ioctl commands, socket domains, int flags) the upper half is the attacker's to choose:
 // compare there with `masked` and a mask of 32 bits, or the rule can be walked around.
 struct ArgumentTest {
-  enum class Op : std::uint8_t { equal, not_equal, less, at_most, greater, at_least, masked };
+  enum class Op : std::uint8_t {
+    equal,
+    not_equal,
+    less,
+    at_most,
+    greater,
+    at_least,
+    masked,   // (argument & mask) == value
+    any_bit,  // (argument & mask) != 0
+  };
   unsigned index = 0;  // 0 to 5
   Op op = Op::equal;
   std::uint64_t value = 0;
-  std::uint64_t mask = 0;  // `masked`: (argument & mask) == value
+  std::uint64_t mask = 0;
+
+  friend bool operator==(const ArgumentTest&, const ArgumentTest&) = default;
 };
 
 struct FilterRule {
-  int syscall = 0;  // by number: calls unknown to libseccomp work, names do not
+  int syscall = 0;  // by number: a name may be younger than our headers
   FilterAction action;
   std::vector<ArgumentTest> when;  // all must hold; at most one for each argument
+
+  friend bool operator==(const FilterRule&, const FilterRule&) = default;
 };
 
 struct FilterSpec {
   FilterAction otherwise;
-  // Calls of another architecture than the one we are built for, and x32 numbers.
+  // Calls of another architecture than the one we are built for.
   FilterAction foreign = FilterAction::kill_process();
-  std::vector<FilterRule> rules;  // several for one call: any may match
+  // On x86-64, numbers from 0x40000000: a second table of the same calls. Absent: as `foreign`.
+  std::optional<FilterAction> x32 = {};
+  // Of the rules for one call the first that matches decides; where none does, `otherwise`.
+  std::vector<FilterRule> rules;
 };
 
-// The program, with a binary search over the call numbers. Rules whose action is `otherwise` are
-// refused (invalid): they say nothing, and hide that the author meant something.
+// The program, with a binary search over the call numbers. Rules that cannot decide anything are
+// refused (invalid), because their author meant something: the default's action with no rule behind
+// it, or a rule behind one that always matches.
 Result<std::vector<sock_filter>> compile_filter(const FilterSpec& spec);
+
+// What the kernel is told: SECCOMP_RET_... with its data.
+std::uint32_t to_answer(const FilterAction& action);
 
 }  // namespace cordon::os

@@ -2,88 +2,24 @@
 #include "os/seccomp_compile.h"
 
 #include <cerrno>
-#include <cstddef>
-#include <cstring>
-#include <linux/audit.h>
-#include <linux/seccomp.h>
+#include <random>
 #include <set>
 #include <sys/syscall.h>
 
 #include <gtest/gtest.h>
 
 #include "os/kernel_abi.h"
+#include "os/seccomp_model.h"
 
 namespace cordon::os {
 namespace {
 
-#if defined(__x86_64__)
-constexpr std::uint32_t kNative = AUDIT_ARCH_X86_64;
-constexpr std::uint32_t kOther = AUDIT_ARCH_I386;
-#else
-constexpr std::uint32_t kNative = AUDIT_ARCH_AARCH64;
-constexpr std::uint32_t kOther = AUDIT_ARCH_ARM;
-#endif
-constexpr std::uint32_t kNoAnswer = 0xDEADBEEF;
-
-bool jump_holds(const sock_filter& op, std::uint32_t a) {
-  switch (BPF_OP(op.code)) {
-    case BPF_JEQ:
-      return a == op.k;
-    case BPF_JGT:
-      return a > op.k;
-    case BPF_JGE:
-      return a >= op.k;
-    case BPF_JSET:
-      return (a & op.k) != 0;
-    default:
-      return true;  // BPF_JA
-  }
-}
-
-// What the kernel would answer: a classic BPF machine, as far as libseccomp uses it.
-struct Outcome {
-  std::uint32_t answer = kNoAnswer;
-  std::size_t steps = 0;
-};
-
-Outcome run(const std::vector<sock_filter>& program, const seccomp_data& data) {
-  std::uint32_t a = 0;
-  std::size_t steps = 0;
-  for (std::size_t pc = 0; pc < program.size(); ++pc) {
-    ++steps;
-    const sock_filter& op = program[pc];
-    switch (BPF_CLASS(op.code)) {
-      case BPF_LD:
-        if (op.k + sizeof a > sizeof data) return {};
-        std::memcpy(&a, reinterpret_cast<const char*>(&data) + op.k, sizeof a);
-        break;
-      case BPF_ALU:
-        if (BPF_OP(op.code) != BPF_AND) return {};
-        a &= op.k;
-        break;
-      case BPF_JMP:
-        if (BPF_OP(op.code) == BPF_JA) {
-          pc += op.k;
-        } else {
-          pc += jump_holds(op, a) ? op.jt : op.jf;
-        }
-        break;
-      case BPF_RET:
-        return {op.k, steps};
-      default:
-        return {};
-    }
-  }
-  return {};
-}
-
 std::uint32_t answer(const std::vector<sock_filter>& program, int number,
                      std::initializer_list<std::uint64_t> arguments = {},
-                     std::uint32_t arch = kNative) {
-  seccomp_data data{.nr = number, .arch = arch, .instruction_pointer = 0, .args = {}};
-  std::size_t i = 0;
-  for (const std::uint64_t argument : arguments) data.args[i++] = argument;
-  return run(program, data).answer;
+                     std::uint32_t arch = kNativeArch) {
+  CallArguments all{};
+  std::ranges::copy(arguments, all.begin());
+  return run_bpf(program, make_call_data(number, all, arch)).answer;
 }
 
 constexpr std::uint32_t kFailEnosys = SECCOMP_RET_ERRNO | ENOSYS;
@@ -112,7 +48,7 @@ TEST(SeccompCompile, KillsCallsOfAnotherArchitecture) {
   const auto program = compile(
       {.otherwise = FilterAction::allow(), .rules = {{SYS_ptrace, FilterAction::fail(EPERM), {}}}});
   EXPECT_EQ(answer(program, SYS_read), SECCOMP_RET_ALLOW);
-  EXPECT_EQ(answer(program, SYS_read, {}, kOther), SECCOMP_RET_KILL_PROCESS);
+  EXPECT_EQ(answer(program, SYS_read, {}, kOtherArch), SECCOMP_RET_KILL_PROCESS);
 }
 
 #if defined(__x86_64__)
@@ -122,6 +58,18 @@ TEST(SeccompCompile, TreatsX32NumbersAsForeign) {
                                 .rules = {{SYS_ptrace, FilterAction::fail(EPERM), {}}}});
   EXPECT_EQ(answer(program, SYS_read | 0x40000000), kFailEnosys);
   EXPECT_EQ(answer(program, SYS_ptrace | 0x40000000), kFailEnosys);
+  EXPECT_EQ(answer(program, -1), SECCOMP_RET_ALLOW) << "a tracer's mark, not a number";
+}
+
+TEST(SeccompCompile, AnswersX32NumbersAsItIsTold) {
+  const auto program = compile({.otherwise = FilterAction::fail(ENOSYS),
+                                .x32 = FilterAction::fail(EPERM),
+                                .rules = {{SYS_read, FilterAction::allow(), {}}}});
+  EXPECT_EQ(answer(program, SYS_read), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(answer(program, SYS_read | 0x40000000), kFailEperm);
+  EXPECT_EQ(answer(program, -2), kFailEperm);
+  EXPECT_EQ(answer(program, 0x3FFFFFFF), kFailEnosys);
+  EXPECT_EQ(answer(program, SYS_read, {}, kOtherArch), SECCOMP_RET_KILL_PROCESS);
 }
 #endif
 
@@ -188,6 +136,51 @@ TEST(SeccompCompile, AllTestsOfARuleMustHoldAndAnyRuleOfACallMay) {
   EXPECT_EQ(answer(program, SYS_socket, {3, 9, 0}), kFailEnosys);
 }
 
+TEST(SeccompCompile, TheFirstRuleThatMatchesDecides) {
+  using Op = ArgumentTest::Op;
+  const auto program =
+      compile({.otherwise = FilterAction::fail(ENOSYS),
+               .rules = {{SYS_futex,
+                          FilterAction::fail(ENOSYS),
+                          {{.index = 1, .op = Op::masked, .value = 11, .mask = 0x7F}}},
+                         {SYS_futex,
+                          FilterAction::fail(EPERM),
+                          {{.index = 1, .op = Op::masked, .value = 12, .mask = 0x7F}}},
+                         {SYS_futex, FilterAction::allow(), {}}}});
+  EXPECT_EQ(answer(program, SYS_futex, {0, 11 | 0x80}), kFailEnosys);
+  EXPECT_EQ(answer(program, SYS_futex, {0, 12 | 0x80}), kFailEperm);
+  EXPECT_EQ(answer(program, SYS_futex, {0, 0x80}), SECCOMP_RET_ALLOW);
+}
+
+TEST(SeccompCompile, AnyBitOfEitherHalfMatches) {
+  const auto program =
+      compile({.otherwise = FilterAction::allow(),
+               .rules = {{SYS_unshare,
+                          FilterAction::fail(EPERM),
+                          {{.op = ArgumentTest::Op::any_bit, .mask = 0x1'0000'0080ULL}}}}});
+  EXPECT_EQ(answer(program, SYS_unshare, {0x80}), kFailEperm);
+  EXPECT_EQ(answer(program, SYS_unshare, {0x1'0000'0000ULL}), kFailEperm);
+  EXPECT_EQ(answer(program, SYS_unshare, {~0x1'0000'0080ULL}), SECCOMP_RET_ALLOW);
+}
+
+// Programs so long that no conditional jump spans them, with rules that are shared from afar.
+TEST(SeccompCompile, LongProgramsAnswerAsTheirTablesDo) {
+  FilterSpec spec{.otherwise = FilterAction::fail(ENOSYS)};
+  for (int number = 0; number < 300; ++number) {
+    const auto value = static_cast<std::uint64_t>(number % 90);
+    spec.rules.push_back({number, FilterAction::allow(), {{.index = 1, .value = value}}});
+    spec.rules.push_back({number, FilterAction::fail(EPERM), {{.index = 2, .value = value}}});
+  }
+  const auto program = compile(spec);
+  ASSERT_GT(program.size(), 512U);
+  std::mt19937 random{1};
+  for (int i = 0; i < 20000; ++i) {
+    const auto data =
+        make_call_data(static_cast<int>(random() % 301), {0, random() % 100, random() % 100});
+    ASSERT_EQ(run_bpf(program, data).answer, model_answer(spec, data)) << data.nr;
+  }
+}
+
 TEST(SeccompCompile, KnowsEveryAction) {
   const auto program = compile({.otherwise = FilterAction::allow(),
                                 .rules = {{SYS_mount, FilterAction::notify(), {}},
@@ -207,7 +200,7 @@ TEST(SeccompCompile, SearchesInsteadOfWalkingAlongTheList) {
   }
   const auto program = compile(spec);
   for (int number = 0; number < 256; ++number) {
-    const Outcome got = run(program, {.nr = number, .arch = kNative});
+    const BpfOutcome got = run_bpf(program, make_call_data(number));
     EXPECT_EQ(got.answer, SECCOMP_RET_ALLOW);
     EXPECT_LT(got.steps, 48U) << number << ": a walk takes as many steps as there are calls";
   }
@@ -227,7 +220,19 @@ TEST(SeccompCompile, RefusesRulesThatCannotMeanWhatTheySay) {
   EXPECT_TRUE(
       refuses({SYS_read, FilterAction::allow(), {{.op = Op::equal, .value = 3, .mask = 1}}}));
   EXPECT_TRUE(refuses({SYS_read, FilterAction::allow(), {{.index = 0}, {.index = 0, .value = 1}}}));
+  EXPECT_TRUE(refuses({SYS_read, FilterAction::allow(), {{.op = Op::masked}}}));
+  EXPECT_TRUE(refuses({SYS_read, FilterAction::allow(), {{.op = Op::any_bit}}}));
+  EXPECT_TRUE(
+      refuses({SYS_read, FilterAction::allow(), {{.op = Op::any_bit, .value = 1, .mask = 1}}}));
+  EXPECT_TRUE(refuses({SYS_read, FilterAction::fail(4096), {}}));
   EXPECT_FALSE(refuses({SYS_read, FilterAction::allow(), {}}));
+}
+
+TEST(SeccompCompile, RefusesRulesBehindOneThatAlwaysMatches) {
+  const auto program = compile_filter({.otherwise = FilterAction::fail(ENOSYS),
+                                       .rules = {{SYS_read, FilterAction::allow(), {}},
+                                                 {SYS_read, FilterAction::fail(EPERM), {{}}}}});
+  EXPECT_FALSE(program);
 }
 
 }  // namespace
