@@ -116,6 +116,8 @@ Status Loop::on_frame(const frame::Resume&) {
   hello_owed_ = stands_;
   replies_ = std::vector<std::byte>{};
   files_.abandon(epoll_);
+  // Acknowledged in the same breath: not to be told again.
+  std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
   for (auto& [number, process] : processes_) process.resume();
   return {};
 }
