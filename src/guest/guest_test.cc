@@ -26,6 +26,15 @@ frame::Setup setup() {
           .disk = "/tmp"};
 }
 
+std::string describe(const Heard& heard) {
+  std::string text = "pid " + std::to_string(heard.pid) + ", err: " + heard.err;
+  for (const auto& failed : heard.failures) {
+    text += ", " + failed.step + " " + std::to_string(failed.error_number);
+  }
+  for (const auto& exited : heard.exits) text += ", exit " + std::to_string(exited.value);
+  return text;
+}
+
 class Guest : public testing::Test {
  protected:
   // The guest begins; its first frame is `first`.
@@ -243,7 +252,7 @@ TEST_F(Guest, SurvivesItsSpawnersDeath) {
         host->run(shell(process,
                         "me=$$; for c in $(cat /proc/$PPID/task/$PPID/children); do "
                         "[ $c = $me ] || kill -9 $c; done; echo killed"));
-    EXPECT_EQ(heard.out, "killed\n");
+    EXPECT_EQ(heard.out, "killed\n") << describe(heard);
   }
   EXPECT_EQ(host->run(shell(9, "echo alive")).out, "alive\n");
 }

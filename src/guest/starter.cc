@@ -183,6 +183,8 @@ std::vector<StartEvent> Starter::hear() {
     SpawnerReport report;
     auto received = os::receive(link_, std::as_writable_bytes(std::span{&report, 1}), kMostStreams);
     if (!received && number_of(received.error()) == EAGAIN) break;
+    // It died with our request unread. Told once; what it had said before comes after.
+    if (!received && number_of(received.error()) == ECONNRESET) continue;
     if (received && received->bytes == 0) {
       // Closed, and not yet reaped: nothing more will come, and the set must not tell it for ever.
       static_cast<void>(epoll_.remove(link_));
