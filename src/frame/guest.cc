@@ -27,6 +27,11 @@ void FrameCutter::push(std::span<const std::byte> bytes) {
 
 Result<std::optional<std::span<const std::byte>>> FrameCutter::next() {
   using Body = std::optional<std::span<const std::byte>>;
+  if (start_ == held_.size()) {
+    // Between frames it holds no memory: most streams are idle most of the time.
+    held_ = std::vector<std::byte>{};
+    start_ = 0;
+  }
   const std::span<const std::byte> rest = std::span{held_}.subspan(start_);
   std::uint32_t length = 0;
   if (rest.size() < sizeof length) return Body{};

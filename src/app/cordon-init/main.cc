@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// cordon-init: pid 1 of every sandbox. The launcher has put the control stream at descriptor 3.
+#include <cstddef>
+#include <malloc.h>
+
+#include "guest/guest.h"
+#include "os/fd.h"
+
+namespace {
+
+constexpr int kControl = 3;
+// What is larger than a page or two goes back to the kernel as soon as it is free.
+constexpr int kLargest = 32 << 10;
+
+}  // namespace
+
+int main() {
+  ::mallopt(M_MMAP_THRESHOLD, kLargest);
+  ::mallopt(M_TRIM_THRESHOLD, kLargest);
+  ::mallopt(M_TOP_PAD, 0);
+  return static_cast<int>(cordon::guest::run(cordon::os::Fd{kControl}, {}));
+}

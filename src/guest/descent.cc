@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/descent.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <grp.h>
+#include <linux/capability.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/capability.h"
+#include "os/file.h"
+#include "os/prctl.h"
+#include "os/rlimit.h"
+#include "os/seccomp.h"
+
+namespace cordon::guest {
+namespace {
+
+// So much more than pid 1 has: when memory ends, the kernel takes a workload and not the buffer of
+// record.
+constexpr int kWorkloadOomScore = 500;
+constexpr int kMostOomScore = 1000;
+constexpr const char* kOomScore = "/proc/self/oom_score_adj";
+
+bool has_ids(uid_t uid, gid_t gid) {
+  uid_t user[3] = {};
+  gid_t group[3] = {};
+  return ::getresuid(&user[0], &user[1], &user[2]) == 0 &&
+         ::getresgid(&group[0], &group[1], &group[2]) == 0 &&
+         std::ranges::all_of(user, [&](uid_t id) { return id == uid; }) &&
+         std::ranges::all_of(group, [&](gid_t id) { return id == gid; });
+}
+
+// Lowers both values to `most`; a limit that is lower already stays.
+Status lower_limit(os::Rlimit kind, std::uint64_t most) {
+  if (most == 0) return {};
+  TRY(const os::RlimitValue now, os::get_rlimit(kind));
+  const std::uint64_t value = std::min(now.hard.value_or(most), most);
+  return os::set_rlimit(kind, {.soft = value, .hard = value});
+}
+
+// Effective, permitted, inheritable and ambient become `kept`. The bounding set is left: changing
+// it needs CAP_SETPCAP, which pid 1 is not given, and under no_new_privs it gives nothing back.
+Status set_capabilities(os::CapabilitySet kept) {
+  TRY_DO(os::clear_ambient());
+  const auto low = static_cast<std::uint32_t>(kept.bits());
+  const auto high = static_cast<std::uint32_t>(kept.bits() >> 32U);
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const __user_cap_data_struct sets[2] = {
+      {.effective = low, .permitted = low, .inheritable = low},
+      {.effective = high, .permitted = high, .inheritable = high}};
+  if (::syscall(SYS_capset, &header, &sets[0]) != 0) return Error::from_errno("capset");
+  for (int capability = 0; capability < 64; ++capability) {
+    if (!kept.has(capability)) continue;
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) {
+      return Error::from_errno("prctl PR_CAP_AMBIENT_RAISE");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status raise_oom_score(const Descent&) {
+  // The files in /proc of a process that is not dumpable belong to root. Until the capabilities go,
+  // nobody inside has enough of them to trace this one.
+  TRY_DO(os::set_dumpable(true));
+  TRY(const std::string text, os::read_file(os::at_cwd(), kOomScore, 64));
+  int now = 0;
+  std::from_chars(text.data(), text.data() + text.size(), now);
+  const int raised = std::min(now + kWorkloadOomScore, kMostOomScore);
+  const Status written = os::write_file(os::at_cwd(), kOomScore, std::to_string(raised));
+  TRY_DO(os::set_dumpable(false));
+  return written;
+}
+
+Status become_workload_id(const Descent& descent) {
+  const auto& [uid, gid] = std::tie(descent.fences.uid, descent.fences.gid);
+  const bool same = has_ids(uid, gid);
+  // Where only one id is mapped setgroups is denied, to the launcher as to us.
+  if (::getgroups(0, nullptr) > 0 && ::setgroups(0, nullptr) != 0 && !(same && errno == EPERM)) {
+    return Error::from_errno("setgroups");
+  }
+  if (same) return {};
+  // Leaving user id 0 would take the granted capabilities too; exec clears this.
+  TRY_DO(os::set_keep_capabilities(true));
+  if (::setresgid(gid, gid, gid) != 0) return Error::from_errno("setresgid");
+  if (::setresuid(uid, uid, uid) != 0) return Error::from_errno("setresuid");
+  return {};
+}
+
+Status set_limits(const Descent& descent) {
+  const frame::ProcessLimits& limits = descent.fences.limits;
+  // 1 byte: no core file is that small, and of all values only this one also keeps the kernel from
+  // starting the host's pipe handler.
+  TRY_DO(lower_limit(os::Rlimit::core_size, 1));
+  TRY_DO(lower_limit(os::Rlimit::open_files, limits.open_files));
+  TRY_DO(lower_limit(os::Rlimit::processes, limits.processes));
+  TRY_DO(lower_limit(os::Rlimit::file_size, limits.file_size));
+  TRY_DO(lower_limit(os::Rlimit::address_space, limits.address_space));
+  return {};
+}
+
+Status keep_granted(const Descent& descent) {
+  os::CapabilitySet kept;
+  for (const std::uint32_t number : descent.fences.capabilities) {
+    if (number >= 64) return Error::from_errno("capability", EINVAL);
+    kept = os::CapabilitySet::from_bits(kept.bits() | (std::uint64_t{1} << number));
+  }
+  TRY(const os::CapabilityState now, os::read_capabilities());
+  if (now.effective.has(CAP_SETPCAP)) TRY_DO(os::drop_bounding(kept));
+  return set_capabilities(kept);
+}
+
+Status close_to_tracers(const Descent&) { return os::set_dumpable(false); }
+
+Status load_workload_filter(const Descent& descent) {
+  TRY(const auto program, descent.find_filter(descent.fences.filter));
+  return os::seccomp_load(program);
+}
+
+std::optional<StepFailure> descend(const Descent& descent) {
+  for (const Step& step : kToSpawner) {
+    const Status taken = step.take(descent);
+    if (taken) continue;
+    const int number = taken.error().cause().value();
+    return StepFailure{step.name, number != 0 ? number : EINVAL};
+  }
+  return std::nullopt;
+}
+
+}  // namespace cordon::guest

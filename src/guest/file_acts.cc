@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/file_acts.h"
+
+#include <cerrno>
+#include <unistd.h>
+#include <variant>
+
+#include "guest/process.h"
+#include "os/file.h"
+
+namespace cordon::guest {
+namespace {
+
+constexpr std::size_t kMostActs = 8;
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
+
+// The child has the workload's id: its bytes are judged like a stranger's.
+frame::FileReply to_reply(std::uint32_t request, const std::vector<std::byte>& framed) {
+  frame::FrameCutter cutter;
+  cutter.push(framed);
+  const auto body = cutter.next();
+  if (body && *body) {
+    auto decoded = frame::decode_from_guest(**body);
+    auto* reply = decoded ? std::get_if<frame::FileReply>(&*decoded) : nullptr;
+    if (reply != nullptr) {
+      reply->request = request;
+      return std::move(*reply);
+    }
+  }
+  return {.request = request, .error_number = EIO};
+}
+
+}  // namespace
+
+Result<os::Fd> FileActs::begin(const os::Epoll& epoll, std::uint32_t request) {
+  if (acts_.size() >= kMostActs) return Error::from_errno("file acts", EAGAIN);
+  TRY(os::Pipe pipe, os::pipe2());
+  TRY_DO(os::set_nonblocking(pipe.read, true));
+  const std::uint32_t slot = next_slot_++;
+  TRY_DO(epoll.add(pipe.read, EPOLLIN, tag_of(Role::file, slot)));
+  acts_.emplace(slot, Act{.request = request, .answer = std::move(pipe.read)});
+  return std::move(pipe.write);
+}
+
+std::optional<frame::FileReply> FileActs::hear(const os::Epoll& epoll, std::uint32_t slot) {
+  const auto found = acts_.find(slot);
+  if (found == acts_.end()) return std::nullopt;
+  Act& act = found->second;
+  const std::size_t had = act.bytes.size();
+  act.bytes.resize(had + kReadAtOnce);
+  const ssize_t count = ::read(act.answer.get(), act.bytes.data() + had, kReadAtOnce);
+  const bool later = count < 0 && (errno == EAGAIN || errno == EINTR);
+  act.bytes.resize(had + (count > 0 ? static_cast<std::size_t>(count) : 0));
+  const bool whole = count <= 0 && !later;
+  if (!whole && act.bytes.size() <= frame::kLongestGuestFrame) return std::nullopt;
+  frame::FileReply reply = to_reply(act.request, act.bytes);
+  static_cast<void>(epoll.remove(act.answer));
+  acts_.erase(found);
+  return reply;
+}
+
+void FileActs::abandon(const os::Epoll& epoll) {
+  for (const auto& [slot, act] : acts_) static_cast<void>(epoll.remove(act.answer));
+  acts_.clear();
+}
+
+}  // namespace cordon::guest

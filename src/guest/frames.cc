@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host says. An error ends the guest: a stream that carries what no host sends cannot be
+// trusted any further.
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <unistd.h>
+#include <utility>
+#include <variant>
+
+#include "guest/loop.h"
+#include "os/file.h"
+#include "os/prctl.h"
+
+namespace cordon::guest {
+namespace {
+
+constexpr std::size_t kMostProcesses = 4096;
+constexpr std::size_t kLeastRing = std::size_t{4} << 10U;
+constexpr std::size_t kMostRing = std::size_t{64} << 20U;
+constexpr int kMostSignals = 64;
+
+Error nonsense(const char* what) { return Error{Errc::invalid, what}; }
+
+}  // namespace
+
+Status Loop::on_body(std::span<const std::byte> body) {
+  TRY(const auto frame, frame::decode_to_guest(body));
+  if (!setup_ && !std::holds_alternative<frame::Setup>(frame)) {
+    return nonsense("a frame before Setup");
+  }
+  body_ = body;
+  return std::visit([this](const auto& each) { return on_frame(each); }, frame);
+}
+
+Status Loop::on_frame(const frame::Setup& setup) {
+  if (setup_) return nonsense("a second Setup");
+  if (setup.ring < kLeastRing || setup.ring > kMostRing) return fall("ring", EINVAL);
+  if (setup.least_version > frame::kGuestVersion || setup.most_version < setup.least_version ||
+      setup.most_version < 1) {
+    return fall("version", EPROTONOSUPPORT);
+  }
+  setup_ = setup;
+  // Held open, so that nobody inside can put another directory in its place.
+  if (!setup.disk.empty()) {
+    auto disk = os::openat(os::at_cwd(), setup.disk.c_str(), O_PATH | O_DIRECTORY);
+    if (!disk) return fall("disk", disk.error().cause().value());
+    disk_ = *std::move(disk);
+  }
+  starter_ = std::make_unique<Starter>(epoll_, Starter::Config{.fences = setup.fences,
+                                                               .find_filter = options_.find_filter,
+                                                               .tag = tag_of(Role::spawner),
+                                                               .patience = options_.patience});
+  const Status made = starter_->make();
+  if (!made) return fall("spawner", made.error().cause().value());
+  return {};
+}
+
+Status Loop::on_frame(const frame::Start& start) {
+  if (start.process == 0 || find(start.process) != nullptr) {
+    return nonsense("a process number that is taken");
+  }
+  if (processes_.size() >= kMostProcesses) {
+    reply(frame::Failed{.process = start.process, .step = "processes", .error_number = EAGAIN});
+    return {};
+  }
+  Process& process = processes_.try_emplace(start.process, start, setup_->ring).first->second;
+  if (!starter_->ask_start(start.process, {body_.begin(), body_.end()})) {
+    process.fail(epoll_, "spawner", EAGAIN);
+  }
+  return {};
+}
+
+Status Loop::on_frame(const frame::Input& input) {
+  Process* process = find(input.process);
+  if (process == nullptr) return {};  // it may have been forgotten a moment ago
+  return process->input().give(epoll_, input.offset, input.bytes, input.last);
+}
+
+Status Loop::on_frame(const frame::Signal& signal) {
+  if (signal.number == 0 || signal.number > kMostSignals) return nonsense("no such signal");
+  if (signal.to == frame::SignalTo::all) {
+    kill_all(signal.number);
+    return {};
+  }
+  const Process* process = find(signal.process);
+  if (process == nullptr || process->live_pid() == 0) return {};
+  const pid_t target =
+      signal.to == frame::SignalTo::group ? -process->group() : process->live_pid();
+  ::kill(target, signal.number);
+  return {};
+}
+
+Status Loop::on_frame(const frame::Resize& resize) {
+  const Process* process = find(resize.process);
+  if (process != nullptr) static_cast<void>(process->resize(resize.size));
+  return {};
+}
+
+Status Loop::on_frame(const frame::Acknowledge& acknowledge) {
+  Process* process = find(acknowledge.process);
+  if (process == nullptr) return {};
+  TRY(const bool known,
+      process->output(acknowledge.stream).acknowledge(epoll_, acknowledge.offset));
+  if (!known) return nonsense("an acknowledgement of what was never sent");
+  return {};
+}
+
+Status Loop::on_frame(const frame::AcknowledgeExit& acknowledge) {
+  Process* process = find(acknowledge.process);
+  if (process != nullptr) process->acknowledge_exit();
+  return {};
+}
+
+Status Loop::on_frame(const frame::Resume&) {
+  hello_owed_ = stands_;
+  replies_ = std::vector<std::byte>{};
+  files_.abandon(epoll_);
+  // Acknowledged in the same breath: not to be told again.
+  std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
+  for (auto& [number, process] : processes_) process.resume();
+  return {};
+}
+
+Status Loop::on_frame(const frame::AskUsage& ask) {
+  reply(frame::Usage{.request = ask.request, .disk = disk_use(), .processes = count_processes()});
+  return {};
+}
+
+Status Loop::on_frame(const frame::FileRequest& request) {
+  auto answer = files_.begin(epoll_, request.request);
+  if (!answer) {
+    reply(frame::FileReply{.request = request.request,
+                           .error_number = answer.error().cause().value()});
+    return {};
+  }
+  // Where it cannot wait, the answer's end closes here and the host hears of it.
+  static_cast<void>(starter_->ask_file({body_.begin(), body_.end()}, *std::move(answer)));
+  return {};
+}
+
+}  // namespace cordon::guest

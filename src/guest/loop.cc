@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/loop.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <linux/sockios.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+#include "os/prctl.h"
+#include "os/socket.h"
+
+namespace cordon::guest {
+namespace {
+
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
+constexpr std::size_t kSendAtOnce = std::size_t{128} << 10U;
+// With more answers than this waiting, the host is not heard until it has listened.
+constexpr std::size_t kMostReplies = std::size_t{1} << 20U;
+
+// All signals wait; the end of a child is read from a descriptor.
+Result<os::Fd> take_signals() {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  if (::sigaction(SIGCHLD, &standard, nullptr) != 0) return Error::from_errno("sigaction");
+  sigset_t all;
+  ::sigfillset(&all);
+  if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0) return Error::from_errno("sigprocmask");
+  sigset_t children;
+  ::sigemptyset(&children);
+  ::sigaddset(&children, SIGCHLD);
+  const int fd = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) return Error::from_errno("signalfd");
+  return os::Fd{fd};
+}
+
+std::size_t readable_bytes(const os::Fd& fd) {
+  int count = 0;
+  if (::ioctl(fd.get(), FIONREAD, &count) != 0 || count <= 0) return 1;
+  return std::min(static_cast<std::size_t>(count), kReadAtOnce);
+}
+
+}  // namespace
+
+Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options)
+    : control_{std::move(control)},
+      children_{std::move(children)},
+      epoll_{std::move(epoll)},
+      options_{options} {}
+
+Status Loop::watch_fixed() {
+  watched_ = EPOLLIN;
+  TRY_DO(epoll_.add(control_, watched_, tag_of(Role::control)));
+  return epoll_.add(children_, EPOLLIN, tag_of(Role::children));
+}
+
+std::optional<std::chrono::milliseconds> Loop::patience() const {
+  if (!starter_ || !starter_->deadline()) return std::nullopt;
+  const auto left = *starter_->deadline() - Starter::Clock::now();
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{0});
+}
+
+GuestEnd Loop::turn() {
+  Status going = watch_fixed();
+  while (going) {
+    const auto ready = epoll_.wait(patience());
+    if (!ready) break;
+    for (const os::EpollEvent& event : *ready) {
+      going = dispatch(event);
+      if (!going) break;
+    }
+    if (going) going = after_events();
+  }
+  if (end_ == GuestEnd::could_not_begin) static_cast<void>(write_control());
+  kill_all(SIGKILL);
+  return end_;
+}
+
+Status Loop::dispatch(const os::EpollEvent& event) {
+  const auto number = static_cast<std::uint32_t>(event.tag >> 8U);
+  const auto role = static_cast<Role>(event.tag & 0xFFU);
+  switch (role) {
+    case Role::control:
+      blocked_ = blocked_ && (event.events & EPOLLOUT) == 0;
+      if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) return read_control();
+      return {};
+    case Role::children: {
+      signalfd_siginfo signal{};
+      static_cast<void>(::read(children_.get(), &signal, sizeof signal) < 0);
+      return reap();
+    }
+    case Role::spawner:
+      return on_start_events(starter_->hear());
+    case Role::file:
+      if (auto answer = files_.hear(epoll_, number)) reply(*std::move(answer));
+      return {};
+    case Role::in:
+    case Role::out:
+    case Role::err:
+      break;
+  }
+  Process* process = find(number);
+  if (process == nullptr) return {};
+  if (role == Role::in) return process->input().flush(epoll_);
+  return process->output(role == Role::out ? frame::Stream::out : frame::Stream::err).fill(epoll_);
+}
+
+Status Loop::after_events() {
+  if (starter_) TRY_DO(on_start_events(starter_->advance()));
+  if (!blocked_) TRY_DO(write_control());
+  std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
+  watch_control();
+  return {};
+}
+
+Status Loop::read_control() {
+  std::vector<std::byte> buffer(readable_bytes(control_));
+  auto received = os::receive(control_, buffer, 1);
+  if (!received || received->bytes == 0) return Error{Errc::unavailable, "the stream has ended"};
+  if (!received->fds.empty()) {
+    switch_control(std::move(received->fds.front()));
+    return {};
+  }
+  cutter_.push(std::span{buffer}.first(received->bytes));
+  while (true) {
+    const auto body = cutter_.next();
+    if (body && !*body) return {};
+    const Status judged = body ? on_body(**body) : Status{body.error()};
+    if (judged) continue;
+    if (end_ == GuestEnd::stream_ended) end_ = GuestEnd::protocol_error;
+    return judged;
+  }
+}
+
+// Whoever had the old stream may have died between two bytes of a frame; on a new one nothing is
+// half sent, in neither direction.
+void Loop::switch_control(os::Fd control) {
+  static_cast<void>(epoll_.remove(control_));
+  control_ = std::move(control);
+  watched_ = EPOLLIN;
+  static_cast<void>(epoll_.add(control_, watched_, tag_of(Role::control)));
+  cutter_ = frame::FrameCutter{};
+  sending_ = std::vector<std::byte>{};
+  sent_ = 0;
+  blocked_ = false;
+  static_cast<void>(on_frame(frame::Resume{}));
+}
+
+void Loop::watch_control() {
+  const std::uint32_t wanted =
+      (replies_.size() < kMostReplies ? EPOLLIN : 0U) | (blocked_ ? EPOLLOUT : 0U);
+  if (wanted == watched_) return;
+  watched_ = wanted;
+  static_cast<void>(epoll_.modify(control_, wanted, tag_of(Role::control)));
+}
+
+// A part of what is owed, each process in its turn. False: nothing is.
+bool Loop::collect_owed() {
+  if (std::exchange(hello_owed_, false)) {
+    const auto version = std::min(setup_->most_version, frame::kGuestVersion);
+    const auto hello = encode(frame::FromGuest{frame::Hello{.version = version}});
+    sending_.insert(sending_.end(), hello.begin(), hello.end());
+  }
+  sending_.insert(sending_.end(), replies_.begin(), replies_.end());
+  replies_ = std::vector<std::byte>{};
+  bool some = true;
+  while (some && sending_.size() < kSendAtOnce) {
+    some = false;
+    for (auto& [number, process] : processes_) some = process.append_owed(sending_) || some;
+  }
+  return !sending_.empty();
+}
+
+Status Loop::write_control() {
+  while (true) {
+    if (sent_ == sending_.size()) {
+      sending_.clear();
+      sent_ = 0;
+      if (!collect_owed()) {
+        sending_ = std::vector<std::byte>{};  // idle: no memory
+        return {};
+      }
+    }
+    const ssize_t count = ::send(control_.get(), sending_.data() + sent_, sending_.size() - sent_,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      blocked_ = true;
+      return {};
+    }
+    if (count < 0) return Error::from_errno("send");
+    sent_ += static_cast<std::size_t>(count);
+  }
+}
+
+Process* Loop::find(std::uint32_t number) {
+  const auto found = processes_.find(number);
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+void Loop::reply(const frame::FromGuest& frame) {
+  const std::vector<std::byte> bytes = encode(frame);
+  replies_.insert(replies_.end(), bytes.begin(), bytes.end());
+}
+
+Error Loop::fall(std::string step, int error_number) {
+  end_ = GuestEnd::could_not_begin;
+  reply(frame::Failed{.process = 0, .step = std::move(step), .error_number = error_number});
+  return Error{Errc::unavailable, "the guest cannot begin"};
+}
+
+GuestEnd run(os::Fd control, const GuestOptions& options) {
+  if (!os::set_dumpable(false)) return GuestEnd::could_not_begin;
+  auto children = take_signals();
+  auto epoll = os::Epoll::create();
+  if (!children || !epoll) return GuestEnd::could_not_begin;
+  Loop loop{std::move(control), *std::move(children), *std::move(epoll), options};
+  return loop.turn();
+}
+
+}  // namespace cordon::guest

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guest's state and its loop. Frames are judged in frames.cc, ends of processes in reap.cc.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frame/guest.h"
+#include "guest/file_acts.h"
+#include "guest/guest.h"
+#include "guest/process.h"
+#include "guest/starter.h"
+#include "os/epoll.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+class Loop {
+ public:
+  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options);
+
+  // Turns until the guest has to end.
+  GuestEnd turn();
+
+ private:
+  // loop.cc
+  Status watch_fixed();
+  Status dispatch(const os::EpollEvent& event);
+  Status after_events();
+  Status read_control();
+  void switch_control(os::Fd control);
+  Status write_control();
+  bool collect_owed();
+  void watch_control();
+  std::optional<std::chrono::milliseconds> patience() const;
+
+  // frames.cc: what the host says. An error is the end.
+  Status on_body(std::span<const std::byte> body);
+  Status on_frame(const frame::Setup& setup);
+  Status on_frame(const frame::Start& start);
+  Status on_frame(const frame::Input& input);
+  Status on_frame(const frame::Signal& signal);
+  Status on_frame(const frame::Resize& resize);
+  Status on_frame(const frame::Acknowledge& acknowledge);
+  Status on_frame(const frame::AcknowledgeExit& acknowledge);
+  Status on_frame(const frame::Resume& resume);
+  Status on_frame(const frame::AskUsage& ask);
+  Status on_frame(const frame::FileRequest& request);
+
+  // reap.cc: what becomes of processes.
+  Status reap();
+  Status reaped(pid_t pid, int status, const struct rusage& use);
+  Status on_start_events(std::vector<StartEvent> events);
+  Status on_start_event(StartEvent event);
+  void kill_all(int signal);
+  frame::DiskUse disk_use() const;
+  std::uint32_t count_processes() const;
+
+  Process* find(std::uint32_t number);
+  void reply(const frame::FromGuest& frame);
+  // Tells the host why the guest ends.
+  Error fall(std::string step, int error_number);
+
+  os::Fd control_;
+  os::Fd children_;
+  os::Epoll epoll_;
+  GuestOptions options_;
+
+  frame::FrameCutter cutter_;
+  std::span<const std::byte> body_;  // of the frame at hand
+  std::optional<frame::Setup> setup_;
+  os::Fd disk_;
+  std::unique_ptr<Starter> starter_;
+  bool stands_ = false;  // the first spawner was ready
+  std::map<std::uint32_t, Process> processes_;
+  FileActs files_;
+
+  bool hello_owed_ = false;
+  std::vector<std::byte> replies_;  // frames that are sent once
+  std::vector<std::byte> sending_;
+  std::size_t sent_ = 0;
+  bool blocked_ = false;  // the stream takes nothing now
+  std::uint32_t watched_ = 0;
+  GuestEnd end_ = GuestEnd::stream_ended;
+};
+
+}  // namespace cordon::guest

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process that the host has asked for: its streams, its end, and what the host is still to be
+// told.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/guest.h"
+#include "guest/input_stream.h"
+#include "guest/output_stream.h"
+#include "os/epoll.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+// A process's descriptors in the epoll set.
+enum class Role : std::uint8_t { control, children, spawner, file, in, out, err };
+constexpr std::uint64_t tag_of(Role role, std::uint32_t number = 0) noexcept {
+  return (std::uint64_t{number} << 8U) | static_cast<std::uint8_t>(role);
+}
+
+class Process {
+ public:
+  Process(const frame::Start& start, std::size_t ring);
+
+  // Our ends, as the spawner made them.
+  Status open(const os::Epoll& epoll, std::vector<os::Fd> fds);
+  void set_pid(pid_t pid) noexcept { pid_ = pid; }
+  void set_running() noexcept { running_ = started_owed_ = true; }
+  // No program ran; whatever was opened is closed.
+  void fail(const os::Epoll& epoll, std::string step, int error_number);
+  // It was reaped. What it had written is read first, as far as the rings hold it: all that is sent
+  // before the exit.
+  Status set_exit(const os::Epoll& epoll, const frame::Exited& exit);
+
+  // Appends at most one frame of each kind that is owed. False: nothing was.
+  bool append_owed(std::vector<std::byte>& out);
+  void resume() noexcept;
+  void acknowledge_exit() noexcept;
+  // The host knows the end and has all the bytes.
+  bool forgotten() const noexcept;
+
+  Status resize(const frame::WindowSize& size) const;
+  // To whom a signal for the group goes: the terminal's foreground group, or the process's own.
+  pid_t group() const noexcept;
+
+  // 0 when there is none to signal: not born yet, or reaped already.
+  pid_t live_pid() const noexcept { return exit_ || failure_ ? 0 : pid_; }
+  bool failed() const noexcept { return failure_.has_value(); }
+  OutputStream& output(frame::Stream stream) noexcept {
+    return stream == frame::Stream::out ? out_ : err_;
+  }
+  InputStream& input() noexcept { return in_; }
+
+ private:
+  bool append_streams(std::vector<std::byte>& out);
+  bool owes_exit() const noexcept;
+
+  std::uint32_t number_;
+  bool has_input_;
+  bool terminal_;
+  pid_t pid_ = 0;
+  bool running_ = false;
+  bool started_owed_ = false;
+  std::optional<frame::Failed> failure_;
+  std::optional<frame::Exited> exit_;
+  bool end_owed_ = false;  // the failure or the exit
+  bool end_acknowledged_ = false;
+  std::array<std::uint64_t, 2> before_exit_{};  // bytes of each stream that go before it
+  std::optional<std::uint64_t> taken_told_ = 0;
+  os::Fd master_;
+  OutputStream out_;
+  OutputStream err_;
+  InputStream in_;
+};
+
+}  // namespace cordon::guest

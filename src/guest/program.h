@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One program, from a start request to its exec: prepared in the spawner, run by a child that
+// shares the spawner's memory until then.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/guest.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+// Where an argument without a slash is looked for when the environment has no PATH.
+inline constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+// The paths to try, in order; just the name when it has a slash. Empty entries of PATH, which mean
+// the working directory, are passed over.
+std::vector<std::string> candidates(std::string_view name,
+                                    const std::vector<std::string>& environment);
+
+// The program's three descriptors, and ours.
+struct Streams {
+  os::Fd in;
+  os::Fd out;
+  os::Fd err;
+  std::vector<os::Fd> ours;  // none of them blocks: input, out, err; or a terminal's master
+  bool terminal = false;
+};
+// Made by the spawner, so that they belong to the workload: a program may open /dev/stdout anew.
+Result<Streams> make_streams(const frame::Start& start);
+
+struct StartFailure {
+  std::string_view step;  // "directory", "exec", …
+  int error_number = 0;
+};
+
+// Runs the program as a child of our own parent, in a session of its own. Returns once it runs or
+// cannot; on the way the child tells its pid through `link`.
+std::optional<StartFailure> run_program(const frame::Start& start, const Streams& streams,
+                                        const os::Fd& link);
+
+}  // namespace cordon::guest

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of processes: births as the spawner tells them, ends as the kernel does.
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <utility>
+
+#include "guest/directory.h"
+#include "guest/loop.h"
+#include "os/file.h"
+#include "os/prctl.h"
+
+namespace cordon::guest {
+namespace {
+
+std::uint64_t microseconds(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U +
+         static_cast<std::uint64_t>(time.tv_usec);
+}
+
+}  // namespace
+
+// Orphans come to us too and are reaped in silence. While a birth is expected only those whom we
+// know: the newborn may have ended before its name reaches us, and would pass for an orphan.
+Status Loop::reap() {
+  if (!starter_) return {};
+  int status = 0;
+  rusage use{};
+  while (!starter_->expects_birth()) {
+    const pid_t pid = ::wait4(-1, &status, WNOHANG, &use);
+    if (pid <= 0) return {};
+    TRY_DO(reaped(pid, status, use));
+  }
+  std::vector<pid_t> known{starter_->pid()};
+  for (const auto& [number, process] : processes_) known.push_back(process.live_pid());
+  for (const pid_t pid : known) {
+    if (pid > 0 && ::wait4(pid, &status, WNOHANG, &use) == pid) TRY_DO(reaped(pid, status, use));
+  }
+  return {};
+}
+
+Status Loop::reaped(pid_t pid, int status, const rusage& use) {
+  if (!WIFEXITED(status) && !WIFSIGNALED(status)) return {};
+  if (pid == starter_->pid()) {
+    TRY_DO(on_start_events(starter_->bury()));
+    if (!stands_) return fall("spawner", ECHILD);
+    return {};
+  }
+  const auto found = std::ranges::find_if(
+      processes_, [&](const auto& entry) { return entry.second.live_pid() == pid; });
+  if (found == processes_.end()) return {};
+  const bool by_signal = WIFSIGNALED(status);
+  return found->second.set_exit(
+      epoll_,
+      {.process = found->first,
+       .by_signal = by_signal,
+       .value = static_cast<std::uint32_t>(by_signal ? WTERMSIG(status) : WEXITSTATUS(status)),
+       .cpu_microseconds = microseconds(use.ru_utime) + microseconds(use.ru_stime),
+       .most_memory = static_cast<std::uint64_t>(use.ru_maxrss) << 10U,
+       .disk = disk_use()});
+}
+
+Status Loop::on_start_events(std::vector<StartEvent> events) {
+  const bool some = !events.empty();
+  for (StartEvent& event : events) TRY_DO(on_start_event(std::move(event)));
+  // Ends that had to wait for a birth to be told.
+  return some ? reap() : Status{};
+}
+
+Status Loop::on_start_event(StartEvent event) {
+  switch (event.kind) {
+    case StartEvent::Kind::ready:
+      if (std::exchange(stands_, true)) return {};
+      hello_owed_ = true;
+      // From here on the end of the stream is our end, and the launcher's own is not.
+      return os::set_parent_death_signal(0);
+    case StartEvent::Kind::fallen:
+      if (!stands_) return fall(std::move(event.step), event.error_number);
+      return {};
+    case StartEvent::Kind::streams:
+    case StartEvent::Kind::born:
+    case StartEvent::Kind::running:
+    case StartEvent::Kind::failed:
+      break;
+  }
+  Process* process = find(event.process);
+  if (process == nullptr || process->failed()) return {};
+  if (event.kind == StartEvent::Kind::streams) {
+    const Status opened = process->open(epoll_, std::move(event.fds));
+    if (!opened) process->fail(epoll_, "streams", opened.error().cause().value());
+  } else if (event.kind == StartEvent::Kind::born) {
+    process->set_pid(event.pid);
+  } else if (event.kind == StartEvent::Kind::running) {
+    process->set_running();
+  } else {
+    process->fail(epoll_, std::move(event.step), event.error_number);
+  }
+  return {};
+}
+
+void Loop::kill_all(int signal) {
+  if (starter_) starter_->forgive();
+  const pid_t spawner = starter_ ? starter_->pid() : 0;
+  if (options_.pid_namespace) {
+    ::kill(-1, signal);
+    // A stopped spawner would let every start wait until patience ends.
+    if (signal != SIGKILL && spawner > 0) ::kill(spawner, SIGCONT);
+    return;
+  }
+  for (const auto& [number, process] : processes_) {
+    if (process.live_pid() > 0) ::kill(-process.live_pid(), signal);
+  }
+  if (signal == SIGKILL && spawner > 0) ::kill(spawner, SIGKILL);
+}
+
+frame::DiskUse Loop::disk_use() const {
+  struct statvfs facts{};
+  if (!disk_ || ::fstatvfs(disk_.get(), &facts) != 0) return {};
+  return {.bytes = (facts.f_blocks - facts.f_bfree) * facts.f_frsize,
+          .most_bytes = facts.f_blocks * facts.f_frsize,
+          .inodes = facts.f_files - facts.f_ffree,
+          .most_inodes = facts.f_files};
+}
+
+// All of the sandbox but pid 1 and the spawner; of those that we know where /proc cannot tell.
+std::uint32_t Loop::count_processes() const {
+  const auto proc = os::openat(os::at_cwd(), "/proc", O_RDONLY | O_DIRECTORY);
+  const auto names = options_.pid_namespace && proc
+                         ? names_in(*proc)
+                         : Result<std::vector<std::string>>{Error{Errc::unavailable, "no /proc"}};
+  if (!names) {
+    return static_cast<std::uint32_t>(std::ranges::count_if(
+        processes_, [](const auto& entry) { return entry.second.live_pid() > 0; }));
+  }
+  const auto pids = std::ranges::count_if(
+      *names, [](const std::string& name) { return name[0] >= '1' && name[0] <= '9'; });
+  const int ours = starter_->pid() > 0 ? 2 : 1;
+  return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(pids - ours, 0));
+}
+
+}  // namespace cordon::guest

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spawner: behind all fences of a workload, it only receives start requests and starts.
+#pragma once
+
+#include "frame/fences.h"
+#include "guest/filter_profile.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+// Takes the second descent and serves pid 1 at the other end of `link` until that closes. For a
+// process just forked from pid 1: it keeps nothing of pid 1's but `link`, and ends here.
+[[noreturn]] void be_spawner(os::Fd link, const frame::Fences& fences, FilterLookup find_filter);
+
+}  // namespace cordon::guest

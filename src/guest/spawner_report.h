@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a spawner tells pid 1, over a socket that keeps messages apart. Both ends are one program.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cordon::guest {
+
+// What pid 1 asks for: one byte of this, and a memfd with the frame's body. A file act brings the
+// writing end of the reply's pipe too.
+enum class Ask : std::uint8_t { start, file };
+
+struct SpawnerReport {
+  enum class Kind : std::uint32_t {
+    ready,    // all fences stand
+    fallen,   // a step of the descent failed; the spawner ends
+    streams,  // beside it our ends: input, out, err; or a terminal's master
+    born,     // sent by the new process itself before it runs anything else
+    done,     // the start asked for has come to its end: error_number 0 means that it runs
+  };
+  Kind kind = Kind::ready;
+  std::int32_t error_number = 0;
+  std::uint32_t pid = 0;
+  std::array<char, 20> step{};
+
+  static SpawnerReport failure(Kind kind, std::string_view step, int error_number) {
+    SpawnerReport report{.kind = kind, .error_number = error_number};
+    step = step.substr(0, report.step.size() - 1);
+    std::ranges::copy(step, report.step.begin());
+    return report;
+  }
+  std::string step_text() const { return {step.begin(), std::ranges::find(step, '\0')}; }
+  std::span<const std::byte> bytes() const noexcept {
+    return std::as_bytes(std::span<const SpawnerReport, 1>{this, 1});
+  }
+};
+
+}  // namespace cordon::guest

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pid 1's side of the spawner: makes one, makes another when it dies, asks it one thing at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.h"
+#include "frame/fences.h"
+#include "guest/filter_profile.h"
+#include "guest/spawner_report.h"
+#include "os/epoll.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+// What became of a request.
+struct StartEvent {
+  enum class Kind : std::uint8_t { ready, fallen, streams, born, running, failed };
+  Kind kind = Kind::ready;
+  std::uint32_t process = 0;
+  pid_t pid = 0;     // of `born`
+  std::string step;  // of `fallen` and `failed`
+  int error_number = 0;
+  std::vector<os::Fd> fds;  // of `streams`
+};
+
+// A workload has the spawner's id: it may stop it, kill it, or keep it from being made. None of
+// that holds pid 1 up; a start that cannot be done fails.
+class Starter {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Config {
+    frame::Fences fences;
+    FilterLookup find_filter = nullptr;
+    std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
+    std::chrono::milliseconds patience{30'000};  // for one answer
+  };
+  Starter(const os::Epoll& epoll, Config config) : epoll_{epoll}, config_{std::move(config)} {}
+  Starter(const Starter&) = delete;
+  Starter& operator=(const Starter&) = delete;
+  ~Starter() = default;
+
+  // Forks a spawner; `ready` or `fallen` follows.
+  Status make();
+
+  // `body`: of the frame. False: too much waits already.
+  bool ask_start(std::uint32_t process, std::vector<std::byte> body);
+  bool ask_file(std::vector<std::byte> body, os::Fd answer);
+
+  // Sends what can be sent, makes a spawner where one is needed, gives up what takes too long.
+  std::vector<StartEvent> advance();
+  // The socket is readable.
+  std::vector<StartEvent> hear();
+  // The spawner was reaped.
+  std::vector<StartEvent> bury();
+
+  // 0: there is none.
+  pid_t pid() const noexcept { return pid_; }
+  // A process may have been born of which nobody has told us yet: until then no unknown child may
+  // be reaped.
+  bool expects_birth() const noexcept { return started_ && born_ == 0; }
+  // When advance must be called at the latest.
+  std::optional<Clock::time_point> deadline() const noexcept { return deadline_; }
+  // The next death is our own doing.
+  void forgive() noexcept { deaths_ = 0; }
+
+ private:
+  struct Item {
+    Ask ask = Ask::start;
+    std::uint32_t process = 0;
+    std::vector<std::byte> body;
+    os::Fd answer;
+  };
+  bool enqueue(Item item);
+  Status send(const Item& item);
+  StartEvent finish_start(StartEvent event);
+  void drop_link();
+  void take(const SpawnerReport& report, std::vector<os::Fd> fds, std::vector<StartEvent>& events);
+  void give_up(std::vector<StartEvent>& events);
+  void ensure_spawner(std::vector<StartEvent>& events);
+
+  const os::Epoll& epoll_;
+  Config config_;
+  std::vector<Item> waiting_;  // the first may be under way
+  bool started_ = false;       // the first is a start, and the spawner has it
+  pid_t born_ = 0;
+  pid_t pid_ = 0;
+  os::Fd link_;
+  bool ready_ = false;
+  std::optional<StartEvent> fall_;  // of the spawner that is about to end
+  std::optional<Clock::time_point> deadline_;
+  int deaths_ = 0;  // in quick succession
+  Clock::time_point last_death_;
+};
+
+}  // namespace cordon::guest
