@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups B, E, F and H from outside: processes, ids and descriptors."""
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from verdicts import JUDGES, PASS, both, counter, failed, held, judge, of_answer, passed, refused, skipped
+from world import SCRATCH_UID, end, text
+
+
+def processes_with(word):
+    """Pids of the host whose command line holds `word`, but not our own."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid() and word in text(f"/proc/{name}/cmdline"):
+            found.append(int(name))
+    return found
+
+
+def gone(word, seconds):
+    """How long it took until no process bears `word`; None where one still does."""
+    begin = time.monotonic()
+    while time.monotonic() - begin <= seconds:
+        if not processes_with(word):
+            return time.monotonic() - begin
+        time.sleep(0.05)
+    return None
+
+
+def wait_for(word, seconds=10):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = processes_with(word)
+        if found:
+            return found
+        time.sleep(0.05)
+    return []
+
+
+@judge("C026")
+def signals(arm):
+    run = arm.probe("C026", "--everyone")
+    return both(refused(run, "C026"), held(arm.victim.poll() is None, "the process of the host lives"))
+
+
+@counter("C026")
+def signals_bare(bare):
+    extra = bare.world.process(SCRATCH_UID)
+    time.sleep(0.2)
+    done, detail = bare.succeeds("user", "C026", "--pid", str(extra.pid))
+    return done, detail
+
+
+@judge("C030")
+def daemons(arm):
+    tag = f"daemon-{arm.name}-{arm.count}"
+    run = arm.probe("C030", "--tag", tag, "--count", "20")
+    took = gone(tag, 2)
+    return both(refused(run, "C030"), held(took is not None, "daemons live on" if took is None else f"none left after {took:.2f} s"))
+
+
+@counter("C030")
+def daemons_bare(bare):
+    bare.run("user", ["C030", "--tag", "daemon-bare", "--count", "5"])
+    left = processes_with("daemon-bare")
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return len(left) > 0, f"{len(left)} daemons live on"
+
+
+@judge("C031")
+def stops_all(arm):
+    tag = f"stop-{arm.name}-{arm.count}"
+    run = arm.probe("C031", "--hold", "30", "--tag", tag, flags=["--time", "2s"], timeout=30)
+    took = gone(tag, 2)
+    why = f"ended after {run.seconds:.1f} s of 2 s, {run.ending}"
+    return held(run.ending == "wall_time" and run.seconds <= 2 + 5 + 1 and took is not None, why)
+
+
+@counter("C031")
+def stops_all_bare(bare):
+    """Without a supervisor it lasts for as long as it likes."""
+    begin = time.monotonic()
+    bare.run("user", ["C031", "--hold", "3"])
+    return time.monotonic() - begin >= 3, "held for 3 s"
+
+
+@judge("C032")
+def cuts_its_strings(arm):
+    tag = f"untied-{arm.name}-{arm.count}"
+    child, _ = arm.start(["--time", "30s"], ["./probe", "C032", "--hold", "20", "--tag", tag], arm.workspace())
+    there = wait_for(tag)
+    time.sleep(0.3)
+    os.kill(child.pid, signal.SIGKILL)
+    child.communicate(timeout=30)
+    if not there:
+        return failed("the payload was never seen")
+    # The command lines of `cordon` and its launcher hold the tag too: all of them must go.
+    took = gone(tag, 5)
+    return held(took is not None and took <= 1, "something lives on" if took is None else f"all gone after {took:.2f} s")
+
+
+def digest_of(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+@judge("C033")
+def overwrites_program(arm):
+    programs = [arm.cordon[0], *map(str, pathlib.Path(arm.cordon[0]).parent.glob("cordon*"))]
+    programs = [path for path in programs if os.path.isfile(path)]
+    before = {path: digest_of(path) for path in programs}
+    run = arm.probe("C033")
+    here = arm.workspace()
+    script = here / "entry"
+    script.write_text("#!/proc/self/exe\n")
+    script.chmod(0o755)
+    arm.run(["--time", "5s"], ["./entry"], workspace=here)
+    return both(refused(run, "C033"), held(before == {path: digest_of(path) for path in programs}, f"{len(programs)} programs compared"))
+
+
+@counter("C033")
+def overwrites_program_bare(bare):
+    program = bare.directory / "victim"
+    shutil.copy("/bin/sleep", program)
+    os.chown(program, SCRATCH_UID, SCRATCH_UID)
+    victim = subprocess.Popen(["setpriv", f"--reuid={SCRATCH_UID}", f"--regid={SCRATCH_UID}", "--clear-groups", str(program), "60"], start_new_session=True)
+    time.sleep(0.3)
+    try:
+        return bare.succeeds("user", "C033", "--victim", str(victim.pid))
+    finally:
+        end(victim)
+
+
+def needs_exec(arm):
+    return skipped("a run has one command: entering a running sandbox comes with `cordon exec`")
+
+
+JUDGES["C034"] = needs_exec
+JUDGES["C035"] = needs_exec
+
+
+@counter("C034")
+@counter("C035")
+def exec_bare(bare):
+    return True, "judged together with `cordon exec`"
+
+
+@judge("C036")
+def odd_directories(arm):
+    here = arm.workspace()
+    plain = arm.probe("C036", workspace=here)
+    outcomes = [refused(plain, "C036")]
+    gone_directory = arm.workspace("gone")
+    holder = os.open(gone_directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name, workspace, cwd in (("a descriptor", f"/proc/self/fd/{holder}", here), ("a link", arm.base / "link", here),
+                                     ("a deleted directory", None, f"/proc/{os.getpid()}/fd/{holder}")):
+            if name == "a link":
+                (arm.base / "link").symlink_to("/root")
+            if name == "a deleted directory":
+                shutil.rmtree(gone_directory)
+            run = arm.run(["--time", "5s"], [str(here / "probe") if workspace is None else "./probe", "C036", *arm.words()],
+                          workspace=workspace, cwd=cwd, keep_fds=(holder,))
+            answer = run.answers().get("C036")
+            fine = run.code in (125, 126, 127) if answer is None else answer["outcome"] == "refused"
+            outcomes.append(held(fine, f"started in {name}: {run.said()}"))
+    finally:
+        os.close(holder)
+    return both(*outcomes)
+
+
+@counter("C036")
+def odd_directories_bare(bare):
+    path = bare.directory / "deleted"
+    path.mkdir()
+    os.chmod(path, 0o777)
+    holder = os.open(path, os.O_RDONLY)
+    path.rmdir()
+    done = subprocess.run([*bare.prefix("user"), str(bare.directory / "probe"), "C036"], capture_output=True, cwd=f"/proc/{os.getpid()}/fd/{holder}")
+    os.close(holder)
+    return done.returncode == 1, "a deleted directory is one to start in"
+
+
+def intervals(path):
+    return [(int(outside), int(outside) + int(count)) for _, outside, count in (line.split() for line in text(path).splitlines())]
+
+
+@judge("C070")
+def ids(arm):
+    started, tag = [], f"ids-{arm.name}-{arm.count}"
+    here = arm.workspace()
+    for number in range(10):
+        started.append(arm.start(["--time", "30s"], ["./probe", "C070", "--hold", "20", "--tag", f"{tag}-{number}-"], here)[0])
+    try:
+        ranges = []
+        for number in range(10):
+            pids = [pid for pid in wait_for(f"{tag}-{number}-", 15) if text(f"/proc/{pid}/comm").startswith("probe")]
+            deadline = time.monotonic() + 10
+            while not pids and time.monotonic() < deadline:
+                time.sleep(0.1)
+                pids = [pid for pid in processes_with(f"{tag}-{number}-") if text(f"/proc/{pid}/comm").startswith("probe")]
+            if not pids:
+                return failed(f"sandbox {number} was not seen")
+            for kind in ("uid_map", "gid_map"):
+                for first, last in intervals(f"/proc/{pids[0]}/{kind}"):
+                    if first < 65536:
+                        return failed(f"{kind} reaches the host's {first}")
+                    ranges.append((kind, first, last, number))
+        for kind, first, last, number in ranges:
+            for other_kind, other_first, other_last, other in ranges:
+                if kind == other_kind and number < other and first < other_last and other_first < last:
+                    return failed(f"{kind}: sandboxes {number} and {other} share ids")
+        return passed(f"{len(ranges)} ranges are disjoint")
+    finally:
+        for child in started:
+            end(child)
+
+
+@counter("C070")
+def ids_bare(bare):
+    child = subprocess.Popen([*bare.prefix("box"), "sleep", "5"], start_new_session=True)
+    time.sleep(0.5)
+    found = [pid for pid in processes_with("sleep\x005") if intervals(f"/proc/{pid}/uid_map")]
+    low = [first for pid in found for first, _ in intervals(f"/proc/{pid}/uid_map") if first < 65536]
+    end(child)
+    return bool(low), f"a plain namespace maps {low[:1]}"
+
+
+@judge("C080")
+def groups(arm):
+    inherited = [] if arm.launcher == "bare" else [os.stat("/dev/kmsg").st_gid or 4, 6, 27]
+    return refused(arm.probe("C080", groups=inherited), "C080")
+
+
+@judge("C082")
+def root_inside(arm):
+    """All that one sandbox can judge of groups A to H, once more as id 0 inside."""
+    rows = [row for row, about in arm.rows.items() if about["run"] == "batch" and about["group"] in "ABCDEFGH" and arm.applies(row) is None]
+    answers = arm.batch(rows, flags=["--user", "root"])
+    wrong = [f"{row}: {answers[row]['detail']}" if row in answers else f"{row}: no answer" for row in rows
+             if row not in answers or of_answer(answers[row]).word == "FAIL"]
+    return held(not wrong, "; ".join(wrong) if wrong else f"{len(rows)} rows as root inside")
+
+
+def leaked():
+    """Descriptors 10 and 251 of the caller, a directory and a file of the host, left open across exec."""
+    pair = (os.open("/", os.O_RDONLY), os.open("/etc/passwd", os.O_RDONLY))
+    os.dup2(pair[0], 10, inheritable=True)
+    os.dup2(pair[1], 251, inheritable=True)
+    for fd in pair:
+        os.close(fd)
+    return 10, 251
+
+
+@judge("C107")
+def inherits(arm):
+    fds = leaked()
+    try:
+        return refused(arm.probe("C107", keep_fds=fds), "C107")
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+@counter("C107")
+def inherits_bare(bare):
+    fds = leaked()
+    try:
+        return bare.succeeds("user", "C107", pass_fds=fds)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+@judge("C108")
+def streams_of_host(arm):
+    directory = os.open("/etc", os.O_RDONLY)
+    try:
+        return refused(arm.probe("C108", stdin=directory), "C108")
+    finally:
+        os.close(directory)
+
+
+@counter("C108")
+def streams_of_host_bare(bare):
+    directory = os.open("/etc", os.O_RDONLY)
+    try:
+        return bare.succeeds("user", "C108", stdin=directory)
+    finally:
+        os.close(directory)
+
+
+def inheritable(pid):
+    """Descriptors above 2 of a process that an exec would pass on."""
+    found = []
+    try:
+        for name in os.listdir(f"/proc/{pid}/fdinfo"):
+            flags = [line.split()[1] for line in text(f"/proc/{pid}/fdinfo/{name}").splitlines() if line.startswith("flags:")]
+            if int(name) > 2 and flags and not int(flags[0], 8) & 0o2000000:
+                found.append(f"{name}: {os.readlink(f'/proc/{pid}/fd/{name}')}")
+    except OSError:
+        pass
+    return found
+
+
+@judge("C109")
+def close_on_exec(arm):
+    tag = f"cloexec-{arm.name}-{arm.count}"
+    child, _ = arm.start(["--time", "30s"], ["./probe", "C109", "--hold", "5", "--tag", tag], arm.workspace())
+    try:
+        wait_for(tag)
+        time.sleep(0.7)
+        seen, wrong = 0, []
+        for pid in descendants(child.pid):
+            if text(f"/proc/{pid}/comm").startswith("cordon"):
+                seen += 1
+                wrong += [f"{text(f'/proc/{pid}/comm').strip()} {each}" for each in inheritable(pid)]
+        return held(seen > 0 and not wrong, f"{seen} processes; {wrong}")
+    finally:
+        end(child)
+
+
+@counter("C109")
+def close_on_exec_bare(bare):
+    fds = leaked()
+    child = subprocess.Popen(["sleep", "5"], pass_fds=fds, start_new_session=True)
+    found = inheritable(child.pid)
+    end(child)
+    for fd in fds:
+        os.close(fd)
+    return len(found) == 2, f"{len(found)} inheritable descriptors are seen"
+
+
+def descendants(pid):
+    found = [pid]
+    for each in found:
+        for task in (os.listdir(f"/proc/{each}/task") if os.path.isdir(f"/proc/{each}/task") else []):
+            found += [int(child) for child in text(f"/proc/{each}/task/{task}/children").split()]
+    return found
+
+
+@judge("C110")
+def sends_descriptors(arm):
+    return refused(arm.probe("C110"), "C110")
+
+
+@judge("C111")
+def changes_streams(arm):
+    import fcntl
+    here = arm.workspace()
+    child, _ = arm.start(["--time", "30s"], ["./probe", "C111", "--lines", "5000"], here)
+    out, err = child.communicate(timeout=60)
+    said = err.decode(errors="replace").count("#" * 99)
+    read, write = os.pipe()
+    second, _ = arm.start(["--time", "30s"], ["./probe", "C111"], here, stdout=write)
+    second.communicate(timeout=60)
+    loosened = fcntl.fcntl(write, fcntl.F_GETFL) & os.O_NONBLOCK
+    os.close(read)
+    os.close(write)
+    return both(held(b'"C111"' in out, "its answer came"), held(said == 5000, f"{said} of 5000 lines came"),
+                held(not loosened, "the caller's stream still blocks"))

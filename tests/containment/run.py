@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
+
+    run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
+           [--row C001] [--group A] [--arm root-host] [--list] [--json FILE] [--counters-only]
+
+Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import rows_files      # noqa: F401, E402  (each registers its judges)
+import rows_launch     # noqa: F401, E402
+import rows_limits     # noqa: F401, E402
+import rows_process    # noqa: F401, E402
+import rows_terminal   # noqa: F401, E402
+from arms import LAUNCHERS, ROOTS, Arm, build_root, show_accounts   # noqa: E402
+from counters import Bare   # noqa: E402
+from verdicts import COUNTERS, FAIL, JUDGES, NOT_APPLICABLE, PASS, SKIP, VACUOUS, Outcome, failed, of_answer, refused   # noqa: E402
+from world import World   # noqa: E402
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cordon", required=True)
+    parser.add_argument("--probe", required=True)
+    parser.add_argument("--mask", default="mask")
+    parser.add_argument("--work", default="build/containment", help="what is kept between runs: the root directory")
+    parser.add_argument("--row", action="append", default=[])
+    parser.add_argument("--group", action="append", default=[])
+    parser.add_argument("--arm", action="append", default=[])
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--json")
+    parser.add_argument("--counters-only", action="store_true", help="only the acts without a fence")
+    return parser.parse_args()
+
+
+def chosen(options):
+    with open(HERE / "rows.toml", "rb") as file:
+        rows = tomllib.load(file)
+    unknown = [row for row in options.row if row not in rows]
+    if unknown:
+        sys.exit(f"containment: no row {' '.join(unknown)}")
+    return {row: about for row, about in sorted(rows.items())
+            if (not options.row or row in options.row) and (not options.group or about["group"] in options.group)}
+
+
+class Table:
+    """Prints as it goes, and counts each row once: by its worst arm."""
+
+    def __init__(self, rows):
+        self.rows, self.results = rows, []
+
+    def add(self, row, arm, outcome, seconds=0.0):
+        self.results.append({"row": row, "priority": self.rows[row]["priority"], "arm": arm, "outcome": outcome.word,
+                             "audit": "-", "why": outcome.why, "seconds": round(seconds, 3)})
+        why = outcome.why.replace("\n", " ")[:150]
+        print(f"{row}  {self.rows[row]['priority']}  {arm:<14} {outcome.word:<8} -  {self.rows[row]['title']}: {why}", flush=True)
+
+    def of_row(self, row):
+        words = {each["outcome"] for each in self.results if each["row"] == row and each["outcome"] != "counter"}
+        for word in (FAIL, VACUOUS, PASS, SKIP, NOT_APPLICABLE):
+            if word in words:
+                return word
+        return None
+
+    def close(self):
+        by_arm = collections.defaultdict(collections.Counter)
+        for each in self.results:
+            by_arm[each["arm"]][each["outcome"]] += 1
+        print()
+        for arm, counts in by_arm.items():
+            print(f"{arm:<14} " + ", ".join(f"{counts[word]} {word}" for word in (PASS, FAIL, SKIP, NOT_APPLICABLE, VACUOUS) if counts[word]))
+        judged = [word for word in map(self.of_row, self.rows) if word is not None]
+        count = collections.Counter(judged)
+        print(f"containment: {len(judged)} rows, {count[PASS]} passed, {count[FAIL]} failed, {count[SKIP]} skipped, "
+              f"{count[NOT_APPLICABLE]} n/a, {count[VACUOUS]} vacuous")
+        return 0 if count[FAIL] == 0 and count[VACUOUS] == 0 else 1
+
+
+def run_counters(world, rows, table):
+    """Every act that has a counter-arm, without its rule: it must succeed, or its refusal says nothing."""
+    bare = Bare(world)
+    by_setting = collections.defaultdict(list)
+    for row, about in rows.items():
+        if about.get("counter") in ("user", "box", "root"):
+            by_setting[about["counter"]].append(row)
+    answers = {}
+    for setting, wanted in by_setting.items():
+        answers.update(bare.answers(setting, wanted))
+    for row, about in rows.items():
+        if "counter" not in about:
+            if "proof" in about:
+                table.add(row, "counter", Outcome(PASS, f"proof: {about['proof']}"))
+            continue
+        if about["counter"] == "host":
+            try:
+                done, detail = COUNTERS[row](bare)
+            except (OSError, subprocess.SubprocessError) as error:
+                done, detail = False, f"{type(error).__name__}: {error}"
+        else:
+            answer = answers.get(row, {"outcome": "none", "detail": "no answer", "checks": []})
+            done, detail = answer["outcome"] == "succeeded", answer["detail"]
+            open_checks = sum(not check["ok"] for check in answer["checks"])
+            detail = f"{open_checks} of {len(answer['checks'])} checks differ: {detail}"
+        if not done and "proof" in about:
+            done, detail = True, f"proof: {about['proof']}; {detail}"
+        table.add(row, "counter", Outcome(PASS if done else VACUOUS, detail))
+
+
+def run_arm(arm, rows, table):
+    applicable = []
+    for row in rows:
+        reason = arm.applies(row)
+        if reason is None:
+            applicable.append(row)
+        else:
+            table.add(row, arm.name, Outcome(NOT_APPLICABLE, reason))
+    together = [row for row in applicable if rows[row]["run"] == "batch"]
+    begin = time.monotonic()
+    answers = arm.batch(together) if together else {}
+    each = (time.monotonic() - begin) / max(1, len(together))
+    for row in together:
+        outcome = of_answer(answers[row]) if row in answers else failed(f"no answer; {arm.last.said()}")
+        if outcome.word == VACUOUS and "proof" in rows[row]:
+            outcome = Outcome(PASS, f"proof: {rows[row]['proof']}; {outcome.why}")
+        table.add(row, arm.name, outcome, each)
+    for row in applicable:
+        if row in together:
+            continue
+        begin = time.monotonic()
+        try:
+            outcome = JUDGES[row](arm) if rows[row]["run"] == "host" else refused(arm.probe(row), row)
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            outcome = failed(f"{type(error).__name__}: {error}")
+        table.add(row, arm.name, outcome, time.monotonic() - begin)
+
+
+def has_run(cordon):
+    done = subprocess.run([cordon, "--help"], capture_output=True, text=True)
+    return any(line.split()[:1] == ["run"] for line in done.stdout.splitlines())
+
+
+def main():
+    options = arguments()
+    rows = chosen(options)
+    if options.list:
+        for row, about in rows.items():
+            print(f"{row}  {about['priority']}  {about['group']}  {about['run']:<5}  {about.get('counter', '-'):<4}  {about.get('proof', '-'):<3}  {about['title']}")
+        return 0
+    if os.geteuid() != 0:
+        print("skipped: the suite plants canaries and becomes other users, which needs root")
+        return 77
+    if not options.counters_only and not has_run(options.cordon):
+        print("skipped: this cordon has no `run` yet")
+        return 77
+    missing = [row for row, about in rows.items() if (about["run"] == "host" and row not in JUDGES) or (about.get("counter") == "host" and row not in COUNTERS)]
+    if missing:
+        sys.exit(f"containment: nothing judges {' '.join(missing)}")
+    table = Table(rows)
+    with World(options.probe, options.work) as world:
+        show_accounts(world)
+        run_counters(world, rows, table)
+        names = [] if options.counters_only else [(launcher, root) for launcher in LAUNCHERS for root in ROOTS]
+        for launcher, root in names:
+            if options.arm and f"{launcher}-{root}" not in options.arm:
+                continue
+            directory = build_root(options.work) if root == "dir" else None
+            with Arm(world, rows, [os.path.abspath(options.cordon)], launcher, root, directory) as arm:
+                arm.mask = os.path.abspath(options.mask)
+                run_arm(arm, rows, table)
+    code = table.close()
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(table.results, indent=1) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

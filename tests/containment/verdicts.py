@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a row's judge answers, and where the judges of rows_*.py are registered."""
+from dataclasses import dataclass
+
+PASS, FAIL, SKIP, NOT_APPLICABLE, VACUOUS = "pass", "FAIL", "skip", "n/a", "VACUOUS"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    word: str
+    why: str
+
+
+def passed(why=""):
+    return Outcome(PASS, why)
+
+
+def failed(why):
+    return Outcome(FAIL, why)
+
+
+def skipped(why):
+    return Outcome(SKIP, why)
+
+
+def held(ok, why):
+    return passed(why) if ok else failed(why)
+
+
+def refused(run, row):
+    """By the probe's own answer."""
+    answer = run.answers().get(row)
+    if answer is None:
+        return failed(f"no answer; {run.said()}")
+    return of_answer(answer)
+
+
+def of_answer(answer):
+    word = answer["outcome"]
+    if word == "refused":
+        return passed(answer["detail"])
+    if word == "skipped":
+        return skipped(answer["detail"])
+    if word == "vacuous":
+        return Outcome(VACUOUS, answer["detail"])
+    return failed(answer["detail"])
+
+
+def both(*outcomes):
+    """The first that is not a pass; else the last."""
+    for outcome in outcomes:
+        if outcome.word != PASS:
+            return outcome
+    return outcomes[-1]
+
+
+JUDGES = {}
+COUNTERS = {}
+
+
+def judge(row):
+    """Registers how `row` is judged in an arm."""
+    def register(function):
+        JUDGES[row] = function
+        return function
+    return register
+
+
+def counter(row):
+    """Registers the counter-arm of `row`: true where the act succeeds without the rule."""
+    def register(function):
+        COUNTERS[row] = function
+        return function
+    return register
