@@ -19,12 +19,6 @@ namespace {
 
 namespace json = boost::json;
 
-Result<policy::PolicyDocument> load_document(const std::string& file, policy::Problems& problems) {
-  TRY(const std::string text, read_text_file(file));
-  return policy::parse(text, file == "-" ? "stdin" : file, policy::syntax_of(file, text),
-                       &problems);
-}
-
 Result<policy::Policy> preset_policy(const std::string& name,
                                      const policy::Registries& registries) {
   const policy::Preset* const preset = policy::find_preset(name);
@@ -44,8 +38,29 @@ struct Layer {
   std::string file;
   policy::Origin origin;
 };
-// Only a file that is not there may be left out: one that cannot be looked at would drop a ceiling
-// in silence.
+Result<std::vector<Layer>> layers(const Context& context) {
+  std::vector<Layer> found;
+  TRY(const auto site, site_layer());
+  if (site) found.push_back({*site, policy::Origin::site});
+  TRY(const auto user, user_layer(context));
+  if (user) found.push_back({*user, policy::Origin::user});
+  return found;
+}
+
+Result<std::optional<std::string>> if_there(std::string file) {
+  TRY(const bool there, is_there(file));
+  if (!there) return std::optional<std::string>{};
+  return std::optional<std::string>{std::move(file)};
+}
+
+}  // namespace
+
+Result<policy::PolicyDocument> load_document(const std::string& file, policy::Problems& problems) {
+  TRY(const std::string text, read_text_file(file));
+  return policy::parse(text, file == "-" ? "stdin" : file, policy::syntax_of(file, text),
+                       &problems);
+}
+
 Result<bool> is_there(const std::string& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
@@ -54,23 +69,17 @@ Result<bool> is_there(const std::string& file) {
   return true;
 }
 
-Result<std::vector<Layer>> layers(const Context& context) {
-  std::vector<Layer> known = {{"/etc/cordon/policy.toml", policy::Origin::site}};
-  const auto home = context.environment("HOME");
-  if (const auto config = context.environment("XDG_CONFIG_HOME"); config && !config->empty()) {
-    known.push_back({*config + "/cordon/policy.toml", policy::Origin::user});
-  } else if (home) {
-    known.push_back({*home + "/.config/cordon/policy.toml", policy::Origin::user});
-  }
-  std::vector<Layer> found;
-  for (Layer& layer : known) {
-    TRY(const bool there, is_there(layer.file));
-    if (there) found.push_back(std::move(layer));
-  }
-  return found;
-}
+Result<std::optional<std::string>> site_layer() { return if_there("/etc/cordon/policy.toml"); }
 
-}  // namespace
+Result<std::optional<std::string>> user_layer(const Context& context) {
+  if (const auto config = context.environment("XDG_CONFIG_HOME"); config && !config->empty()) {
+    return if_there(*config + "/cordon/policy.toml");
+  }
+  if (const auto home = context.environment("HOME")) {
+    return if_there(*home + "/.config/cordon/policy.toml");
+  }
+  return std::optional<std::string>{};
+}
 
 Error no_such_preset(const std::string& name) {
   return {Errc::not_found, "there is no preset `" + name + "`: cordon policy show lists them"};

@@ -3,6 +3,7 @@
 // directory.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,17 @@ Result<policy::Policy> load_policy(const PolicyOptions& options, const Context& 
 // ./cordon.toml.
 Result<policy::Policy> effective_policy(const PolicyOptions& options, const Context& context,
                                         policy::Problems& problems);
+
+// Reads and parses a file; `-` is standard input.
+Result<policy::PolicyDocument> load_document(const std::string& file, policy::Problems& problems);
+
+// The files that hold on this machine beside the workspace's own; nothing where there is none.
+Result<std::optional<std::string>> site_layer();
+Result<std::optional<std::string>> user_layer(const Context& context);
+
+// Only a file that is not there may be left out: one that cannot be looked at would drop a ceiling
+// in silence.
+Result<bool> is_there(const std::string& file);
 
 Error no_such_preset(const std::string& name);
 

@@ -52,6 +52,8 @@ std::uint64_t rights_of(frame::PathUse use) noexcept {
       return kAll;
     case frame::PathUse::device:
       return kDevice;
+    case frame::PathUse::list:
+      return abi::kFsReadDir;
   }
   return 0;
 }

@@ -90,17 +90,16 @@ Status Opener::add_bind(const frame::Bind& bind) {
   const char* const path = bind.source.c_str() + 1;
   auto opened = os::open_beneath(host_root_, *path == '\0' ? "." : path, kPlain);
   if (!opened) {
-    const bool absent = opened.error().code() == Errc::not_found;
-    if (absent && bind.optional) return {};
-    if (!bind.optional || opened.error().cause() != std::errc::too_many_symbolic_link_levels) {
-      return std::move(opened).error().with(bind.source);
-    }
-    // Of the host's own trees a link is shown as the link that it is (/bin to usr/bin).
-    auto text = os::readlinkat(host_root_, path);
-    if (text) found_.trees.push_back({bind.target, os::Fd{}, *std::move(text), false});
-    return {};
+    if (bind.optional && opened.error().code() == Errc::not_found) return {};
+    return std::move(opened).error().with(bind.source);
   }
   TRY(const struct stat st, stat_of(*opened));
+  if (S_ISLNK(st.st_mode) && bind.optional) {
+    // Of the host's own trees a link is shown as the link that it is (/bin to usr/bin).
+    TRY(std::string text, os::readlinkat(*opened, ""));
+    found_.trees.push_back({bind.target, os::Fd{}, std::move(text), false});
+    return {};
+  }
   if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
     if (bind.optional) return {};
     return Error{Errc::invalid, bind.source + ": neither a file nor a directory"};

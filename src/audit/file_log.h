@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of what happened, as lines of JSON appended to one file.
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/result.h"
+#include "os/fd.h"
+#include "record/audit_event.h"
+
+namespace cordon::audit {
+
+// One line without its newline: {"time":…,"sandbox":…,"event":…,…}. Whatever an event's texts hold,
+// it is one line of valid JSON.
+std::string to_line(const SandboxId& sandbox, const AuditEvent& event, WallTime time);
+
+class FileLog {
+ public:
+  // Opens or makes `file` (0600) for appending; its directory must exist.
+  static Result<FileLog> open(const std::string& file, const Clock& clock);
+
+  // Returns once the record is in the kernel: it survives the death of any process. A failure means
+  // that the act it describes must not happen.
+  Status append(const SandboxId& sandbox, const AuditEvent& event);
+
+ private:
+  FileLog(os::Fd file, const Clock& clock) : file_{std::move(file)}, clock_{clock} {}
+  os::Fd file_;
+  const Clock& clock_;
+};
+
+}  // namespace cordon::audit

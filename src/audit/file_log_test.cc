@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "audit/file_log.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "os/test_support.h"
+
+namespace cordon::audit {
+namespace {
+
+SandboxId some_id() { return *SandboxId::parse("k7f3"); }
+const WallTime kTime{std::chrono::milliseconds{1700000000123}};
+
+TEST(AuditLine, IsOneLineWhateverAnEventHolds) {
+  const Denial hostile{
+      .code = "CORDON-FS-WRITE", .tried = "write \n\"},{\"event\":\"x\x1b[2J\xff", .rule = "a:1"};
+  const std::string line = to_line(some_id(), ActRefused{hostile}, kTime);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(line.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(line.starts_with(
+      R"({"time_ms":1700000000123,"sandbox":"k7f3","event":"act_refused","code":"CORDON-FS-WRITE")"))
+      << line;
+}
+
+TEST(AuditLine, TellsHowASandboxEnded) {
+  const Verdict verdict{
+      .ending = Ending::memory, .status = 9, .limit = 5, .peak = 4, .culprit = "x"};
+  EXPECT_EQ(
+      to_line(some_id(), SandboxEnded{verdict}, kTime),
+      R"({"time_ms":1700000000123,"sandbox":"k7f3","event":"sandbox_ended","ending":"memory",)"
+      R"("status":9,"limit":5,"peak":4,"culprit":"x","explanation":""})");
+}
+
+TEST(FileLog, AppendsToWhatIsThere) {
+  const os::TempDir dir;
+  const ManualClock clock{kTime};
+  const std::string file = (dir.path() / "audit.log").string();
+  for (int round = 0; round < 2; ++round) {
+    auto log = FileLog::open(file, clock);
+    ASSERT_TRUE(log) << log.error().text();
+    ASSERT_TRUE(log->append(some_id(), PolicyAccepted{"d"}));
+  }
+  std::ifstream in{file};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string line = to_line(some_id(), PolicyAccepted{"d"}, kTime) + "\n";
+  EXPECT_EQ(text, line + line);
+}
+
+TEST(FileLog, FollowsNoLink) {
+  const os::TempDir dir;
+  const ManualClock clock{kTime};
+  std::filesystem::create_symlink("elsewhere", dir.path() / "audit.log");
+  EXPECT_FALSE(FileLog::open((dir.path() / "audit.log").string(), clock));
+}
+
+}  // namespace
+}  // namespace cordon::audit

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's facts, probed once for each boot, kernel, program and place in the cgroup tree.
+#pragma once
+
+#include "cli/verbs.h"
+#include "record/host_facts.h"
+
+namespace cordon::cli {
+
+// From the cache ($XDG_CACHE_HOME/cordon or ~/.cache/cordon, only if it is the caller's own), else
+// probed and remembered. A fact that has become untrue since costs a refused launch, never a weaker
+// one: each step of a launch fails closed by itself.
+HostFacts known_host_facts(const Context& context);
+
+// The text form; `invalid` where it is not one.
+std::string to_cache_text(const HostFacts& facts);
+Result<HostFacts> parse_cache_text(std::string_view text);
+
+}  // namespace cordon::cli

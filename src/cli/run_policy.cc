@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_policy.h"
+
+#include <filesystem>
+
+#include "cli/policy_source.h"
+#include "cli/registries.h"
+#include "policy/extend.h"
+#include "policy/parse.h"
+#include "policy/presets.h"
+
+namespace cordon::cli {
+namespace {
+
+Result<policy::PolicyDocument> own_document(const RunOptions& options, const Context& context,
+                                            policy::Problems& problems) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  if (error) return Error{Errc::not_found, "the current directory: " + error.message()};
+  TRY(const std::string text, policy_of_flags(options, here));
+  TRY(auto flags, policy::parse(text, "command line", policy::Syntax::toml, &problems));
+  if (!options.policy.empty()) {
+    TRY(const auto file, load_document(options.policy, problems));
+    return policy::lay_over(flags, file);
+  }
+  if (!options.preset.empty()) return flags;
+  TRY(const auto layer, user_layer(context));
+  if (!layer) return flags;
+  TRY(const auto file, load_document(*layer, problems));
+  return policy::lay_over(flags, file);
+}
+
+}  // namespace
+
+Result<policy::Policy> policy_of_run(const RunOptions& options, const std::string& workspace,
+                                     const Context& context, policy::Problems& problems) {
+  if (!options.preset.empty() && policy::find_preset(options.preset) == nullptr) {
+    return no_such_preset(options.preset);
+  }
+  const policy::Registries registries = look_up_registries(context, workspace);
+  TRY(auto document, own_document(options, context, problems));
+  TRY(policy::Policy whole,
+      policy::check(std::move(document), policy::Origin::user, registries, &problems));
+  TRY(const auto site, site_layer());
+  if (site) {
+    TRY(auto ceiling, load_document(*site, problems));
+    TRY(const policy::Policy checked,
+        policy::check(std::move(ceiling), policy::Origin::site, registries, &problems));
+    whole = policy::attenuate(checked, whole);
+  }
+  const std::string own = workspace + "/cordon.toml";
+  TRY(const bool narrowed, is_there(own));
+  // A file that the caller names as the policy is not asked a second time as the workspace's.
+  std::error_code ignored;
+  if (!narrowed ||
+      (!options.policy.empty() && std::filesystem::equivalent(own, options.policy, ignored))) {
+    return whole;
+  }
+  TRY(auto file, load_document(own, problems));
+  return policy::narrow(whole, std::move(file), registries, &problems);
+}
+
+}  // namespace cordon::cli

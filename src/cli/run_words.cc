@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_words.h"
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "terminal/text_filter.h"
+
+namespace cordon::cli {
+namespace {
+
+bool is_limit(Ending ending) {
+  switch (ending) {
+    case Ending::exit:
+    case Ending::signal:
+    case Ending::infrastructure:
+      return false;
+    default:
+      return true;
+  }
+}
+
+int code_of_failure(const node::RunOutcome& outcome) {
+  if (outcome.failed_step != "exec") return 125;
+  return outcome.failed_errno == ENOENT ? 127 : 126;
+}
+
+bool is_plain(const std::string& word) {
+  return !word.empty() && word.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "-_./=:,+@%") == std::string::npos;
+}
+
+}  // namespace
+
+int exit_code_of(const node::RunOutcome& outcome) {
+  if (!outcome.failed_step.empty()) return code_of_failure(outcome);
+  const Verdict& verdict = outcome.verdict;
+  switch (verdict.ending) {
+    case Ending::exit:
+      return verdict.status;
+    case Ending::signal:
+      return 128 + verdict.status;
+    case Ending::wall_time:
+    case Ending::cpu_time:
+      return 124;
+    case Ending::infrastructure:
+      return 125;
+    case Ending::disk:
+    case Ending::pids:
+      // The command has ended by itself, on account of the limit, where it could: its own code.
+      return verdict.status > 0 && verdict.status < 128 ? verdict.status : 137;
+    default:
+      return 128 + SIGKILL;
+  }
+}
+
+std::string words_of(const node::RunOutcome& outcome, const std::string& command) {
+  if (!outcome.failed_step.empty()) {
+    return fmt::format("cordon: {}: {}: {}\n", terminal::printable(command), outcome.failed_step,
+                       std::generic_category().message(outcome.failed_errno));
+  }
+  const Verdict& verdict = outcome.verdict;
+  if (is_limit(verdict.ending) || verdict.ending == Ending::infrastructure) {
+    return fmt::format("cordon: {}\n", terminal::printable(to_line(verdict)));
+  }
+  if (!verdict.explanation.empty()) {
+    return fmt::format("cordon: {}\n", terminal::printable(verdict.explanation));
+  }
+  return {};
+}
+
+std::string words_of(const Denial& denial) {
+  std::string text =
+      fmt::format("cordon: refused {}   {}\n", terminal::printable(denial.tried), denial.code);
+  if (!denial.why.empty()) {
+    text += fmt::format("  why   {} ({})\n", terminal::printable(denial.why),
+                        terminal::printable(denial.rule));
+  }
+  if (!denial.fix.empty()) text += fmt::format("  fix   {}\n", terminal::printable(denial.fix));
+  if (!denial.action.empty()) {
+    text += fmt::format("  ask   {}\n", terminal::printable(denial.action));
+  }
+  return text;
+}
+
+std::string words_of_review(const std::string& id, std::chrono::days kept) {
+  return fmt::format(
+      "cordon: changes wait for review: cordon diff {0}, then cordon apply {0} --all or cordon "
+      "discard {0}; kept for {1} days\n",
+      id, kept.count());
+}
+
+std::string spelled(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    if (!text.empty()) text += ' ';
+    if (is_plain(word)) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) {
+      if (c == '\'') {
+        text += "'\\''";
+      } else {
+        text += c;
+      }
+    }
+    text += '\'';
+  }
+  return text;
+}
+
+std::string digest_of(const plan::Lowered& lowered) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const std::byte byte : frame::encode(lowered.plan)) {
+    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  }
+  return fmt::format("fnv1a:{:016x}", hash);
+}
+
+}  // namespace cordon::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/standard_streams.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+
+namespace cordon::os {
+
+bool is_standard_terminal(int number) noexcept { return ::isatty(number) == 1; }
+
+bool can_wait_for(int number) noexcept {
+  struct stat st{};
+  if (::fstat(number, &st) != 0) return false;
+  return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || ::isatty(number) == 1;
+}
+
+int duplicate_standard(int number) noexcept { return ::fcntl(number, F_DUPFD_CLOEXEC, 3); }
+
+Result<Fd> open_standard(int number) {
+  const int copy = duplicate_standard(number);
+  if (copy < 0) return Error::from_errno("fcntl F_DUPFD_CLOEXEC");
+  return Fd{copy};
+}
+
+Result<std::size_t> read_when_ready(int number, std::string& into) {
+  ssize_t count = 0;
+  do {
+    count = ::read(number, into.data(), into.size());
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno != EAGAIN) return Error::from_errno("read");
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+}
+
+Result<std::size_t> write_when_ready(int number, std::string_view bytes) {
+  const std::size_t most = can_wait_for(number) ? std::size_t{PIPE_BUF} : bytes.size();
+  ssize_t count = 0;
+  do {
+    count = ::write(number, bytes.data(), std::min(bytes.size(), most));
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno != EAGAIN) return Error::from_errno("write");
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+}
+
+}  // namespace cordon::os
