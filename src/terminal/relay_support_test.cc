@@ -54,6 +54,13 @@ sigset_t handled_signals() {
   return set;
 }
 
+// Ignored signals stay ignored through fork and exec, and whoever started the tests may ignore
+// some.
+void reset_signals() {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU})
+    ::signal(number, SIG_DFL);
+}
+
 void attach(const os::Fd& terminal) {
   for (const int fd : {0, 1, 2}) ::dup2(terminal.get(), fd);
 }
@@ -153,7 +160,7 @@ std::string run_job(const os::Fd& terminal, const Job& job, bool foreground,
   const pid_t child = ::fork();
   if (child == 0) {
     ::setpgid(0, 0);
-    ::signal(SIGHUP, SIG_DFL);
+    reset_signals();
     // The shell has to give us the terminal first.
     for (int i = 0; foreground && !os::in_foreground(terminal) && i < 1000; ++i) ::usleep(1000);
     ::_exit(job(terminal));
@@ -198,7 +205,8 @@ Program exec(std::vector<std::string> arguments) {
     const std::vector<std::string> environment{
         "TERM=xterm-256color", "PS1=$ ",
         "LC_ALL=C.UTF-8",      "PATH=/usr/local/bin:/usr/bin:/bin",
-        "HOME=/nonexistent",   "LESSHISTFILE=-"};
+        "HOME=/nonexistent",   "LESSHISTFILE=-",
+        "SHELL=/bin/sh"};
     (void)os::execve(find_program(arguments.at(0)).c_str(), arguments, environment);
     return 127;
   };
