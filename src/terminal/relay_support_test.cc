@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The job and the shell of relay_test_support.h.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -278,13 +279,15 @@ void Session::answer() {
       {"\x1b]11;?\a", "\x1b]11;rgb:0000/0000/0000\a"},
   };
   for (; answered_ < shown_.size(); ++answered_) {
-    for (const auto& [question, reply] : kAnswers) {
-      if (!std::string_view{shown_}.substr(answered_).starts_with(question)) continue;
+    const std::string_view rest = std::string_view{shown_}.substr(answered_);
+    const auto* found = std::ranges::find_if(
+        kAnswers, [&](const auto& one) { return rest.starts_with(one.first); });
+    if (found != std::end(kAnswers)) {
       std::this_thread::sleep_for(options_.answers_after);
-      type(reply);
+      type(found->second);
+    } else if (rest.size() < 8 && rest[0] == '\x1b') {
+      return;  // a question may be cut at the end: look again when the rest is here
     }
-    // A question may be cut at the end: look again when the rest is here.
-    if (shown_.size() - answered_ < 8 && shown_[answered_] == '\x1b') break;
   }
 }
 
