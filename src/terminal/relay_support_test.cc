@@ -153,6 +153,14 @@ class Relay {
   int code_ = 0;
 };
 
+// The row that the program last went to: vim takes any other answer for a key.
+std::string cursor_report(const std::string& shown) {
+  const std::size_t end = shown.rfind('H');
+  const std::size_t begin = end == std::string::npos ? end : shown.rfind("\x1b[", end);
+  const int row = begin == std::string::npos ? 0 : std::atoi(shown.c_str() + begin + 2);
+  return fmt::format("\x1b[{};2R", std::max(row, 1));
+}
+
 // A shell as far as jobs go: it gives the terminal to the job, takes it back when the job stops or
 // ends, and puts a stopped job to the foreground again at once.
 std::string run_job(const os::Fd& terminal, const Job& job, bool foreground,
@@ -274,7 +282,7 @@ void Session::answer() {
   constexpr std::pair<std::string_view, std::string_view> kAnswers[] = {
       {"\x1b[c", "\x1b[?62;22c"},
       {"\x1b[>c", "\x1b[>41;354;0c"},
-      {"\x1b[6n", "\x1b[1;1R"},
+      {"\x1b[6n", ""},
       {"\x1b[5n", "\x1b[0n"},
       {"\x1b]11;?\a", "\x1b]11;rgb:0000/0000/0000\a"},
   };
@@ -284,7 +292,7 @@ void Session::answer() {
         kAnswers, [&](const auto& one) { return rest.starts_with(one.first); });
     if (found != std::end(kAnswers)) {
       std::this_thread::sleep_for(options_.answers_after);
-      type(found->second);
+      type(found->second.empty() ? cursor_report(shown_.substr(0, answered_)) : found->second);
     } else if (rest.size() < 8 && rest[0] == '\x1b') {
       return;  // a question may be cut at the end: look again when the rest is here
     }
