@@ -18,6 +18,7 @@
 
 #include "terminal/escape_filter.h"
 #include "terminal/local_terminal.h"
+#include "terminal/parameters.h"
 #include "terminal/relay_test_support.h"
 
 namespace cordon::terminal {
@@ -59,7 +60,7 @@ sigset_t handled_signals() {
 // some.
 void reset_signals() {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU})
-    ::signal(number, SIG_DFL);
+    (void)::signal(number, SIG_DFL);
 }
 
 void attach(const os::Fd& terminal) {
@@ -157,7 +158,8 @@ class Relay {
 std::string cursor_report(const std::string& shown) {
   const std::size_t end = shown.rfind('H');
   const std::size_t begin = end == std::string::npos ? end : shown.rfind("\x1b[", end);
-  const int row = begin == std::string::npos ? 0 : std::atoi(shown.c_str() + begin + 2);
+  const int row =
+      begin == std::string::npos ? 0 : number_or(std::string_view{shown}.substr(begin + 2), 0);
   return fmt::format("\x1b[{};2R", std::max(row, 1));
 }
 
@@ -210,7 +212,7 @@ std::string find_program(std::string_view name) {
 }
 
 Program exec(std::vector<std::string> arguments) {
-  return [arguments] {
+  return [arguments = std::move(arguments)] {
     const std::vector<std::string> environment{
         "TERM=xterm-256color", "PS1=$ ",
         "LC_ALL=C.UTF-8",      "PATH=/usr/local/bin:/usr/bin:/bin",
@@ -222,7 +224,7 @@ Program exec(std::vector<std::string> arguments) {
 }
 
 Job relay(Program program) {
-  return [program](const os::Fd& terminal) {
+  return [program = std::move(program)](const os::Fd& terminal) {
     const sigset_t set = handled_signals();
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     auto local = LocalTerminal::open(terminal);
@@ -235,7 +237,7 @@ Job relay(Program program) {
 }
 
 Job directly(Program program) {
-  return [program](const os::Fd& terminal) {
+  return [program = std::move(program)](const os::Fd& terminal) {
     attach(terminal);
     return program();
   };
@@ -251,7 +253,7 @@ Session::Session(Job job, Options options) : options_{options} {
     pty_.master = os::Fd{};
     reports_.read = os::Fd{};
     ::setsid();
-    ::signal(SIGHUP, SIG_IGN);
+    (void)::signal(SIGHUP, SIG_IGN);
     if (!os::make_controlling_terminal(pty_.slave)) return 1;
     const std::string report = run_job(pty_.slave, job, options.foreground, reports_.write);
     return os::write_all(reports_.write, report) ? 0 : 1;
@@ -262,7 +264,7 @@ Session::Session(Job job, Options options) : options_{options} {
   pty_.slave = os::Fd{};
   std::string line;
   for (char c = 0; ::read(reports_.read.get(), &c, 1) == 1 && c != '\n';) line += c;
-  job_ = static_cast<pid_t>(std::atoi(line.c_str()));
+  job_ = number_or(line, 0);
 }
 
 void Session::type(std::string_view bytes) const { put(pty_.master, bytes); }
@@ -337,7 +339,7 @@ Report Session::finish() {
   };
   report.ended = line();
   report.same_attributes = line() == "1";
-  report.stops = std::atoi(line().c_str());
+  report.stops = number_or(line(), 0);
   report.left_over = rest;
   return report;
 }
