@@ -37,12 +37,12 @@ bool write_within(const os::Fd& fd, std::string_view bytes, milliseconds limit) 
   const auto deadline = steady_clock::now() + limit;
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd.get(), bytes.data(), bytes.size());
-    if (put > 0)
+    if (put > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(put));
-    else if (put < 0 && errno != EAGAIN && errno != EINTR)
-      return false;
-    else if (!is_ready(fd, POLLOUT, deadline))
-      return false;
+      continue;
+    }
+    const bool may_recover = put == 0 || errno == EAGAIN || errno == EINTR;
+    if (!may_recover || !is_ready(fd, POLLOUT, deadline)) return false;
   }
   return true;
 }

@@ -11,17 +11,15 @@ namespace cordon::terminal {
 namespace {
 
 constexpr std::string_view kEnds[] = {
-    "\x1b[4l",         // insert
-    "\x1b>",           // keypad
-    "\x1b[>4m",        // modify_keys
-    "\x1b]104\x1b\\",  // palette
-    "\x1b]110\x1b\\",  // foreground
-    "\x1b]111\x1b\\",  // background
-    "\x1b]112\x1b\\",  // cursor_colour
-    "\x1b[?5W",        // tabs
-    "\x1b"
-    "7\x1b[r\x1b"
-    "8",                         // margins: setting them moves the cursor
+    "\x1b[4l",                   // insert
+    "\x1b>",                     // keypad
+    "\x1b[>4m",                  // modify_keys
+    "\x1b]104\x1b\\",            // palette
+    "\x1b]110\x1b\\",            // foreground
+    "\x1b]111\x1b\\",            // background
+    "\x1b]112\x1b\\",            // cursor_colour
+    "\x1b[?5W",                  // tabs
+    "\0337\033[r\0338",          // margins: setting them moves the cursor
     "\x1b(B\x1b)B\x1b*B\x1b+B",  // charsets
     "\x0f",                      // shifted
     "\x1b[m",                    // rendition

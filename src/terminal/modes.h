@@ -5,6 +5,7 @@
 #include <array>
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -61,7 +62,7 @@ class Modes {
   std::string restore_sequence() const;
 
  private:
-  enum State : std::size_t {  // other than private modes; the order is that of restoring
+  enum State : std::uint8_t {  // other than private modes; the order is that of restoring
     insert,
     keypad,
     modify_keys,

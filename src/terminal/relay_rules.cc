@@ -164,6 +164,7 @@ Ruling judge_osc(const Sequence& sequence) {
   const std::string_view first = take_parameter(rest);
   if (first.empty() || !std::ranges::all_of(first, [](char c) { return c >= '0' && c <= '9'; }))
     return refuse(kUnknown);
+  if (first.size() > 1 && first[0] == '0') return refuse(kMalformed);
   const auto* rule = std::ranges::find(kOsc, number_or(first, -1), &OscRule::number);
   if (rule == kOsc.end()) return refuse(kUnknown);
   if (!rule->passes) return refuse(rule->reason);

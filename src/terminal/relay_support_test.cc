@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The job and the shell of relay_test_support.h.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -17,6 +18,7 @@
 
 #include "terminal/escape_filter.h"
 #include "terminal/local_terminal.h"
+#include "terminal/parameters.h"
 #include "terminal/relay_test_support.h"
 
 namespace cordon::terminal {
@@ -52,6 +54,13 @@ sigset_t handled_signals() {
   sigemptyset(&set);
   for (const int number : {SIGWINCH, SIGCHLD, SIGCONT, SIGTERM, SIGHUP}) sigaddset(&set, number);
   return set;
+}
+
+// Ignored signals stay ignored through fork and exec, and whoever started the tests may ignore
+// some.
+void reset_signals() {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU})
+    (void)::signal(number, SIG_DFL);
 }
 
 void attach(const os::Fd& terminal) {
@@ -145,6 +154,15 @@ class Relay {
   int code_ = 0;
 };
 
+// The row that the program last went to: vim takes any other answer for a key.
+std::string cursor_report(const std::string& shown) {
+  const std::size_t end = shown.rfind('H');
+  const std::size_t begin = end == std::string::npos ? end : shown.rfind("\x1b[", end);
+  const int row =
+      begin == std::string::npos ? 0 : number_or(std::string_view{shown}.substr(begin + 2), 0);
+  return fmt::format("\x1b[{};2R", std::max(row, 1));
+}
+
 // A shell as far as jobs go: it gives the terminal to the job, takes it back when the job stops or
 // ends, and puts a stopped job to the foreground again at once.
 std::string run_job(const os::Fd& terminal, const Job& job, bool foreground,
@@ -153,7 +171,7 @@ std::string run_job(const os::Fd& terminal, const Job& job, bool foreground,
   const pid_t child = ::fork();
   if (child == 0) {
     ::setpgid(0, 0);
-    ::signal(SIGHUP, SIG_DFL);
+    reset_signals();
     // The shell has to give us the terminal first.
     for (int i = 0; foreground && !os::in_foreground(terminal) && i < 1000; ++i) ::usleep(1000);
     ::_exit(job(terminal));
@@ -194,18 +212,19 @@ std::string find_program(std::string_view name) {
 }
 
 Program exec(std::vector<std::string> arguments) {
-  return [arguments] {
+  return [arguments = std::move(arguments)] {
     const std::vector<std::string> environment{
         "TERM=xterm-256color", "PS1=$ ",
         "LC_ALL=C.UTF-8",      "PATH=/usr/local/bin:/usr/bin:/bin",
-        "HOME=/nonexistent",   "LESSHISTFILE=-"};
+        "HOME=/nonexistent",   "LESSHISTFILE=-",
+        "SHELL=/bin/sh"};
     (void)os::execve(find_program(arguments.at(0)).c_str(), arguments, environment);
     return 127;
   };
 }
 
 Job relay(Program program) {
-  return [program](const os::Fd& terminal) {
+  return [program = std::move(program)](const os::Fd& terminal) {
     const sigset_t set = handled_signals();
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     auto local = LocalTerminal::open(terminal);
@@ -218,7 +237,7 @@ Job relay(Program program) {
 }
 
 Job directly(Program program) {
-  return [program](const os::Fd& terminal) {
+  return [program = std::move(program)](const os::Fd& terminal) {
     attach(terminal);
     return program();
   };
@@ -234,7 +253,7 @@ Session::Session(Job job, Options options) : options_{options} {
     pty_.master = os::Fd{};
     reports_.read = os::Fd{};
     ::setsid();
-    ::signal(SIGHUP, SIG_IGN);
+    (void)::signal(SIGHUP, SIG_IGN);
     if (!os::make_controlling_terminal(pty_.slave)) return 1;
     const std::string report = run_job(pty_.slave, job, options.foreground, reports_.write);
     return os::write_all(reports_.write, report) ? 0 : 1;
@@ -245,7 +264,7 @@ Session::Session(Job job, Options options) : options_{options} {
   pty_.slave = os::Fd{};
   std::string line;
   for (char c = 0; ::read(reports_.read.get(), &c, 1) == 1 && c != '\n';) line += c;
-  job_ = static_cast<pid_t>(std::atoi(line.c_str()));
+  job_ = number_or(line, 0);
 }
 
 void Session::type(std::string_view bytes) const { put(pty_.master, bytes); }
@@ -265,18 +284,20 @@ void Session::answer() {
   constexpr std::pair<std::string_view, std::string_view> kAnswers[] = {
       {"\x1b[c", "\x1b[?62;22c"},
       {"\x1b[>c", "\x1b[>41;354;0c"},
-      {"\x1b[6n", "\x1b[1;1R"},
+      {"\x1b[6n", ""},
       {"\x1b[5n", "\x1b[0n"},
       {"\x1b]11;?\a", "\x1b]11;rgb:0000/0000/0000\a"},
   };
   for (; answered_ < shown_.size(); ++answered_) {
-    for (const auto& [question, reply] : kAnswers) {
-      if (!std::string_view{shown_}.substr(answered_).starts_with(question)) continue;
+    const std::string_view rest = std::string_view{shown_}.substr(answered_);
+    const auto* found = std::ranges::find_if(
+        kAnswers, [&](const auto& one) { return rest.starts_with(one.first); });
+    if (found != std::end(kAnswers)) {
       std::this_thread::sleep_for(options_.answers_after);
-      type(reply);
+      type(found->second.empty() ? cursor_report(shown_.substr(0, answered_)) : found->second);
+    } else if (rest.size() < 8 && rest[0] == '\x1b') {
+      return;  // a question may be cut at the end: look again when the rest is here
     }
-    // A question may be cut at the end: look again when the rest is here.
-    if (shown_.size() - answered_ < 8 && shown_[answered_] == '\x1b') break;
   }
 }
 
@@ -318,7 +339,7 @@ Report Session::finish() {
   };
   report.ended = line();
   report.same_attributes = line() == "1";
-  report.stops = std::atoi(line().c_str());
+  report.stops = number_or(line(), 0);
   report.left_over = rest;
   return report;
 }

@@ -46,7 +46,7 @@ extern "C" void on_deadly_signal(int number, siginfo_t* info, void* /*context*/)
   ::sigaction(number, &before[static_cast<std::size_t>(number)], nullptr);
   // A fault happens again on return; what was sent is sent again, and arrives on return.
   const bool is_fault = info->si_code > 0 && std::ranges::find(kFaults, number) != kFaults.end();
-  if (!is_fault) ::raise(number);
+  if (!is_fault) (void)::raise(number);
   errno = error;
 }
 
