@@ -82,11 +82,15 @@ Status take_identity(Descent& descent) {
 }
 
 Status keep_few_capabilities(Descent& descent) {
-  std::uint64_t bits = os::CapabilitySet{CAP_SETUID, CAP_SETGID, CAP_KILL}.bits();
-  for (const std::uint32_t granted : descent.plan->setup.fences.capabilities) {
-    bits |= std::uint64_t{1} << granted;
+  std::uint64_t granted = 0;
+  for (const std::uint32_t capability : descent.plan->setup.fences.capabilities) {
+    granted |= std::uint64_t{1} << capability;
   }
-  return os::keep_across_exec(os::CapabilitySet::from_bits(bits));
+  // Of these pid 1 needs the first three for its spawners; a workload has what is granted, and the
+  // bounding set lets no exec have more.
+  const std::uint64_t kept = os::CapabilitySet{CAP_SETUID, CAP_SETGID, CAP_KILL}.bits() | granted;
+  return os::keep_across_exec(os::CapabilitySet::from_bits(kept),
+                              os::CapabilitySet::from_bits(granted));
 }
 
 Status give_up_gaining(Descent&) { return os::set_no_new_privs(); }

@@ -96,35 +96,52 @@ Status clear_ambient() {
   return {};
 }
 
-Status keep_exactly(CapabilitySet kept) {
-  // The bounding set first: taking from it needs CAP_SETPCAP, which the last step may take away.
-  TRY_DO(drop_bounding(kept));
-  TRY_DO(clear_ambient());
-  const auto low = static_cast<std::uint32_t>(kept.bits());
-  const auto high = static_cast<std::uint32_t>(kept.bits() >> 32U);
-  const RawSets exact{{{.effective = low, .permitted = low, .inheritable = 0},
-                       {.effective = high, .permitted = high, .inheritable = 0}}};
+namespace {
+
+Status set_sets(CapabilitySet held, CapabilitySet inheritable) {
+  const auto half = [](CapabilitySet set, unsigned shift) {
+    return static_cast<std::uint32_t>(set.bits() >> shift);
+  };
+  const RawSets exact{{{.effective = half(held, 0),
+                        .permitted = half(held, 0),
+                        .inheritable = half(inheritable, 0)},
+                       {.effective = half(held, 32),
+                        .permitted = half(held, 32),
+                        .inheritable = half(inheritable, 32)}}};
   auto set = capset(exact);
-  if (!set) return std::move(set).error().with(to_string(kept));
+  if (!set) return std::move(set).error().with(to_string(held));
   return {};
 }
 
-Status keep_across_exec(CapabilitySet kept) {
-  TRY_DO(drop_bounding(kept));
-  TRY_DO(clear_ambient());
-  const auto low = static_cast<std::uint32_t>(kept.bits());
-  const auto high = static_cast<std::uint32_t>(kept.bits() >> 32U);
-  const RawSets exact{{{.effective = low, .permitted = low, .inheritable = low},
-                       {.effective = high, .permitted = high, .inheritable = high}}};
-  auto set = capset(exact);
-  if (!set) return std::move(set).error().with(to_string(kept));
+Status raise_ambient(CapabilitySet set) {
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
-    if (!kept.has(capability)) continue;
+    if (!set.has(capability)) continue;
     if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) {
       return Error::from_errno("prctl PR_CAP_AMBIENT_RAISE").with(name_of(capability));
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status keep_exactly(CapabilitySet kept) {
+  // The bounding set first: taking from it needs CAP_SETPCAP, which the last step may take away.
+  TRY_DO(drop_bounding(kept));
+  TRY_DO(clear_ambient());
+  return set_sets(kept, {});
+}
+
+Status keep_across_exec(CapabilitySet kept, CapabilitySet bounding) {
+  // What is to be inheritable must still be in the bounding set, and taking from that needs
+  // CAP_SETPCAP: so it is dropped last of all.
+  const auto with_setpcap =
+      CapabilitySet::from_bits(kept.bits() | CapabilitySet{CAP_SETPCAP}.bits());
+  TRY_DO(clear_ambient());
+  TRY_DO(set_sets(with_setpcap, kept));
+  TRY_DO(raise_ambient(kept));
+  TRY_DO(drop_bounding(bounding));
+  return set_sets(kept, kept);
 }
 
 Status set_keep_capabilities(bool keep) {

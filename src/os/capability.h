@@ -58,9 +58,10 @@ Status clear_ambient();
 // to a thread: a program with several calls it before starting the others.
 Status keep_exactly(CapabilitySet kept);
 
-// Like keep_exactly, and the set also survives the exec of an ordinary program (inheritable and
-// ambient are `kept` too).
-Status keep_across_exec(CapabilitySet kept);
+// Leaves effective, permitted, inheritable and ambient at exactly `kept`, so that they survive the
+// exec of an ordinary program, and the bounding set at exactly `bounding`, which may be less: what
+// is held stays, and no exec brings anything else. Needs CAP_SETPCAP.
+Status keep_across_exec(CapabilitySet kept, CapabilitySet bounding);
 
 // With it a change of all user ids away from 0 leaves the permitted set. Cleared by exec.
 Status set_keep_capabilities(bool keep);
