@@ -17,6 +17,9 @@ int run(int argc, const char* const* argv, Context& context) {
   CLI::App app{"Runs agents and their tools isolated, limited, policed and recorded.", "cordon"};
   app.set_version_flag("--version", "cordon " CORDON_VERSION);
   app.require_subcommand(1);
+  add_apply(app, context);
+  add_diff(app, context);
+  add_discard(app, context);
   add_doctor(app, context);
   add_policy(app, context);
   try {
