@@ -33,7 +33,11 @@ class RootOverlay : public ReviewFixture {
       std::error_code error;
       std::filesystem::current_path(os::proc_path(*merged), error);
       if (error) return error.message();
-      act();
+      try {
+        act();
+      } catch (const std::exception& failed) {
+        return failed.what();
+      }
       return "ok";
     });
   }
@@ -119,7 +123,7 @@ class RandomActs {
         fs::create_symlink("a", path, ignored);
         return;
       default:
-        if (!fs::is_symlink(path)) {
+        if (!fs::is_symlink(path, ignored)) {
           ::chmod(path.c_str(), fs::is_directory(path, ignored) ? 0711 : 0640);
         }
         return;
@@ -275,7 +279,7 @@ TEST_F(RootOverlay, RemovalNeitherRecursesNorKeepsDescriptorsNorEntersMounts) {
         }();
         return done ? "removed" : done.error().text();
       }),
-      "remove mounted: rmdir: mounted: Device or resource busy");
+      "remove mounted: mounted: rmdir: Device or resource busy");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST_F(RemoveTree, RemovesALinkAndNotItsTarget) {
 TEST_F(RemoveTree, DeeperThanAnyPathOrDescriptorTable) {
   const auto work = os::openat(os::at_cwd(), workspace().c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_TRUE(work);
-  constexpr int kDepth = 5'000;
+  constexpr int kDepth = 3'000;
   auto at = os::openat(*work, ".", O_RDONLY | O_DIRECTORY);
   for (int i = 0; i < kDepth; ++i) {
     ASSERT_TRUE(os::mkdirat(*at, "d", 0700));
@@ -60,11 +60,11 @@ TEST_F(RemoveTree, DeeperThanAnyPathOrDescriptorTable) {
 }
 
 TEST_F(RemoveTree, ManyFilesInManyDirectories) {
-  for (int dir = 0; dir < 100; ++dir) {
+  for (int dir = 0; dir < 30; ++dir) {
     const auto path = workspace() / "t" / std::to_string(dir) / "sub";
     std::filesystem::create_directories(path);
     const auto fd = os::openat(os::at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
-    for (int file = 0; file < 100; ++file) {
+    for (int file = 0; file < 30; ++file) {
       ASSERT_TRUE(os::create_file(*fd, std::to_string(file).c_str(), "", 0600));
     }
   }
