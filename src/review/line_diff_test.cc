@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "review/line_diff.h"
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -64,10 +64,10 @@ TEST(LineDiff, ALargeHostileTextIsStillDiffedInTime) {
     before += "a" + std::to_string(i % 1000) + "\n";
     after += "b" + std::to_string(i % 1000) + "\n";
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the processor: a busy machine is no slow diff
   const LineCount count = count_changes(diff_lines(before, after));
   EXPECT_EQ(count, (LineCount{.added = 200'000, .removed = 200'000}));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{20});
+  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 20);
 }
 
 TEST(LineDiff, PrintsHunksWithContext) {
