@@ -19,6 +19,9 @@ int run(int argc, const char* const* argv, Context& context) {
   app.require_subcommand(1);
   add_run(app, context);
   add_shell(app, context);
+  add_diff(app, context);
+  add_apply(app, context);
+  add_discard(app, context);
   add_doctor(app, context);
   add_policy(app, context);
   add_named_commands(app, context);

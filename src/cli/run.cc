@@ -51,6 +51,7 @@ class RunVerb {
   void run();
 
  private:
+  Status find_state();
   Status find_workspace();
   Status make_policy();
   Status make_situation();
@@ -64,6 +65,7 @@ class RunVerb {
   const RunOptions& options_;
   Context& context_;
   SystemClock clock_;
+  std::string state_;  // directory of all that outlives runs
   std::string workspace_;
   HostFacts host_;
   policy::Problems problems_{"command line"};
@@ -74,6 +76,11 @@ class RunVerb {
   std::optional<audit::FileLog> log_;
   RunReport report_;
 };
+
+Status RunVerb::find_state() {
+  TRY(state_, state_root(context_));
+  return {};
+}
 
 Status RunVerb::find_workspace() {
   std::error_code error;
@@ -111,7 +118,7 @@ Status RunVerb::make_situation() {
   situation.caller_name = account.name;
   situation.workspace_source = workspace_;
   situation.workspace_target = workspace_;
-  situation.state_directory = state_root(context_) + "/runs/" + id.text();
+  situation.state_directory = state_ + "/runs/" + id.text();
   situation.environment = context_.variables();
   situation.drop_network = options_.no_network;
   situation.typed = {typed_flags(options_), "-- " + spelled(options_.command)};
@@ -131,17 +138,16 @@ Status RunVerb::prepare_review() {
   if (lowered_->plan.workspace.kind != frame::WorkspaceKind::review) return {};
   TRY(const RunId id, RunId::parse(report_.id));
   const WallTime now = clock_.wall();
-  const auto expired = review::RunDirectory::expire(state_root(context_), now);
+  const auto expired = review::RunDirectory::expire(state_, now);
   if (!expired) return expired.error();
   TRY(review::RunDirectory made,
-      review::RunDirectory::create(
-          state_root(context_),
-          {.id = id,
-           .command = options_.command,
-           .workspace = workspace_,
-           .started = now,
-           .expires = now + kReviewAge,
-           .marks = host_.root ? review::OverlayMarks::trusted : review::OverlayMarks::user}));
+      review::RunDirectory::create(state_, {.id = id,
+                                            .command = options_.command,
+                                            .workspace = workspace_,
+                                            .started = now,
+                                            .expires = now + kReviewAge,
+                                            .marks = host_.root ? review::OverlayMarks::trusted
+                                                                : review::OverlayMarks::user}));
   review_.emplace(std::move(made));
   report_.review = report_.id;
   return {};
@@ -149,11 +155,10 @@ Status RunVerb::prepare_review() {
 
 Status RunVerb::record(AuditEvent event) {
   if (!log_) {
-    const std::string root = state_root(context_);
     std::error_code error;
-    fs::create_directories(root, error);
-    fs::permissions(root, fs::perms::owner_all, error);
-    TRY(audit::FileLog opened, audit::FileLog::open(root + "/audit.log", clock_));
+    fs::create_directories(state_, error);
+    fs::permissions(state_, fs::perms::owner_all, error);
+    TRY(audit::FileLog opened, audit::FileLog::open(state_ + "/audit.log", clock_));
     log_.emplace(std::move(opened));
   }
   return log_->append(situation_->id, event);
@@ -217,7 +222,8 @@ void RunVerb::run() {
   host_ = known_host_facts(context_);
   report_.command = options_.command;
   report_.level = level_of(host_).level;
-  Status ready = find_workspace();
+  Status ready = find_state();
+  if (ready) ready = find_workspace();
   if (ready) ready = make_policy();
   if (ready) ready = make_situation();
   if (ready) ready = lower();

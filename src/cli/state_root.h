@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where Cordon keeps what outlives a run, for the caller.
+// Where the state of runs is kept.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace cordon::cli {
 
-// $XDG_STATE_HOME/cordon, or ~/.local/state/cordon, or /var/lib/cordon where there is no home.
-std::string state_root(const Context& context);
+// $XDG_STATE_HOME/cordon, else $HOME/.local/state/cordon, else for root /var/lib/cordon. Values
+// that are not absolute paths count as unset.
+Result<std::string> state_root(const Context& context);
 
 }  // namespace cordon::cli

@@ -33,6 +33,9 @@ struct Context {
 // "cordon: TEXT" on the error stream, and the matching exit code.
 void fail(Context& context, const Error& error);
 
+void add_apply(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
+void add_discard(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_policy(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "os/random.h"
-#include "review/test_support.h"
+#include "review/fixture_test.h"
 
 namespace cordon::review {
 namespace {

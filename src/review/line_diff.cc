@@ -40,7 +40,7 @@ class Search {
   // False when the bound was reached.
   bool run() {
     for (int changes = 0; changes <= kMostChanges; ++changes) {
-      Reach reach(static_cast<std::size_t>(2 * changes) + 1, 0);
+      Reach reach((index(changes) * 2) + 1, 0);
       bool arrived = false;
       for (int k = -changes; k <= changes && !arrived; k += 2) {
         const int x = slide(start_of(changes, k), k);
@@ -169,6 +169,7 @@ std::vector<LineStep> diff_lines(std::string_view before, std::string_view after
     ++tail;
   }
   std::vector<LineStep> steps;
+  steps.reserve(old_lines.size() + new_lines.size());
   for (std::size_t i = 0; i < head; ++i) steps.push_back({Kind::keep, new_lines[i]});
   const std::span all_old{old_lines};
   const std::span all_new{new_lines};

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "review/test_support.h"
+#include "review/fixture_test.h"
 
 namespace cordon::review {
 namespace {

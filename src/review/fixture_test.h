@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -39,7 +38,7 @@ class ReviewFixture : public ::testing::Test {
   }
 
   static void put(const std::filesystem::path& path, const std::string& text) {
-    std::filesystem::create_directories(path.parent_path());
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
     std::ofstream{path, std::ios::binary} << text;
   }
   static std::string read(const std::filesystem::path& path) {
