@@ -112,7 +112,10 @@ Status Loop::dispatch(const os::EpollEvent& event) {
 }
 
 Status Loop::after_events() {
-  if (starter_) TRY_DO(on_start_events(starter_->advance()));
+  if (starter_) {
+    TRY_DO(on_start_events(starter_->advance()));
+    if (!stands_ && starter_->pid() == 0) return fall("spawner", ETIMEDOUT);
+  }
   if (!blocked_) TRY_DO(write_control());
   std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
   watch_control();
@@ -122,7 +125,10 @@ Status Loop::after_events() {
 Status Loop::read_control() {
   std::vector<std::byte> buffer(readable_bytes(control_));
   auto received = os::receive(control_, buffer, 1);
-  if (!received || received->bytes == 0) return Error{Errc::unavailable, "the stream has ended"};
+  if (!received || received->bytes == 0) {
+    end_ = GuestEnd::stream_ended;
+    return Error{Errc::unavailable, "the stream has ended"};
+  }
   if (!received->fds.empty()) {
     switch_control(std::move(received->fds.front()));
     return {};
@@ -133,7 +139,7 @@ Status Loop::read_control() {
     if (body && !*body) return {};
     const Status judged = body ? on_body(**body) : Status{body.error()};
     if (judged) continue;
-    if (end_ == GuestEnd::stream_ended) end_ = GuestEnd::protocol_error;
+    if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::protocol_error;
     return judged;
   }
 }
@@ -172,7 +178,13 @@ bool Loop::collect_owed() {
   bool some = true;
   while (some && sending_.size() < kSendAtOnce) {
     some = false;
-    for (auto& [number, process] : processes_) some = process.append_owed(sending_) || some;
+    auto next = processes_.upper_bound(turn_);
+    for (std::size_t left = processes_.size(); left > 0 && sending_.size() < kSendAtOnce; --left) {
+      if (next == processes_.end()) next = processes_.begin();
+      turn_ = next->first;
+      some = next->second.append_owed(sending_) || some;
+      ++next;
+    }
   }
   return !sending_.empty();
 }
@@ -197,7 +209,10 @@ Status Loop::write_control() {
       blocked_ = true;
       return {};
     }
-    if (count < 0) return Error::from_errno("send");
+    if (count < 0) {
+      if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::stream_ended;
+      return Error::from_errno("send");
+    }
     sent_ += static_cast<std::size_t>(count);
   }
 }

@@ -19,9 +19,9 @@ namespace {
 
 class RootGuest : public testing::Test {
  protected:
-  void begin(const frame::Setup& setup = standard_setup()) {
+  void begin(const frame::Setup& setup = standard_setup(), Ids ids = Ids::range) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root maps a range of ids";
-    auto launched = launch(setup);
+    auto launched = launch(setup, ids);
     ASSERT_TRUE(launched) << launched.error().text();
     sandbox.emplace(*std::move(launched));
   }
@@ -66,8 +66,19 @@ TEST_F(RootGuest, EveryExecEqualsTheFirst) {
   EXPECT_NE(first.find("Seccomp:\t2"), std::string::npos);
 }
 
-TEST_F(RootGuest, HidesPidOneAndTheSpawnerFromTheWorkload) {
-  begin();
+class RootGuestByIds : public RootGuest, public testing::WithParamInterface<Ids> {};
+INSTANTIATE_TEST_SUITE_P(Ids, RootGuestByIds, testing::Values(Ids::range, Ids::one));
+
+TEST_P(RootGuestByIds, HasNoRightLeftAndServesOn) {
+  begin(standard_setup(), GetParam());
+  ASSERT_TRUE(host().hear_hello()) << why_not(host());
+  EXPECT_EQ(out(1, "id -u; grep -E '^(CapEff|Seccomp):' /proc/$$/status; kill -9 -1; echo on"),
+            "1000\nCapEff:\t0000000000000000\nSeccomp:\t2\non\n");
+  EXPECT_EQ(out(2, "echo alive"), "alive\n");
+}
+
+TEST_P(RootGuestByIds, HidesPidOneAndTheSpawnerFromTheWorkload) {
+  begin(standard_setup(), GetParam());
   // Landlock or ownership: whichever speaks first, none of them opens.
   EXPECT_EQ(out(1,
                 "for p in 1 2; do for f in mem environ maps; do "

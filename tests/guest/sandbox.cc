@@ -44,12 +44,13 @@ Status keep_through_exec(os::CapabilitySet kept) {
   return {};
 }
 
-Status become_init_id() {
-  // Maps were written meanwhile: root inside, with all capabilities there.
-  if (::setgroups(0, nullptr) != 0) return Error::from_errno("setgroups");
+Status become_init_id(Ids ids) {
+  const std::uint32_t id = ids == Ids::range ? kInitId : kWorkloadId;
+  // Maps were written meanwhile: all capabilities inside are ours.
+  if (ids == Ids::range && ::setgroups(0, nullptr) != 0) return Error::from_errno("setgroups");
   TRY_DO(os::set_keep_capabilities(true));
-  if (::setresgid(kInitId, kInitId, kInitId) != 0) return Error::from_errno("setresgid");
-  if (::setresuid(kInitId, kInitId, kInitId) != 0) return Error::from_errno("setresuid");
+  if (::setresgid(id, id, id) != 0) return Error::from_errno("setresgid");
+  if (::setresuid(id, id, id) != 0) return Error::from_errno("setresuid");
   // The change of id has emptied the effective set only.
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, 2> sets{};
@@ -60,7 +61,7 @@ Status become_init_id() {
 }
 
 // The first descent, and the exec. Returns only on failure.
-Status descend_to_init(const os::Fd& go, const os::Fd& control, const os::Fd& program) {
+Status descend_to_init(const os::Fd& go, const os::Fd& control, const os::Fd& program, Ids ids) {
   TRY(const std::string went, os::read_all(go, 1));
   if (went != "g") return Error{Errc::internal, "no maps"};
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -80,7 +81,7 @@ Status descend_to_init(const os::Fd& go, const os::Fd& control, const os::Fd& pr
     return Error::from_errno("dup");
   }
   TRY_DO(os::close_from(5));
-  TRY_DO(become_init_id());
+  TRY_DO(become_init_id(ids));
   TRY_DO(keep_through_exec({CAP_SETUID, CAP_SETGID, CAP_KILL}));
   TRY_DO(os::set_parent_death_signal(SIGKILL));
   TRY_DO(os::set_no_new_privs());
@@ -106,22 +107,25 @@ frame::Setup standard_setup() {
           .disk = "/tmp"};
 }
 
-Result<Sandbox> launch(const frame::Setup& setup, const char* program) {
+Result<Sandbox> launch(const frame::Setup& setup, Ids ids) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
   TRY(os::Pipe go, os::pipe2());
   auto host = std::make_unique<TestHost>(std::move(pair.one));
   if (!host->send(setup)) return Error{Errc::internal, "no Setup"};
   const os::CloneArgs arguments{
       .namespaces = {os::Ns::user, os::Ns::mount, os::Ns::pid, os::Ns::ipc}};
-  TRY(const std::string text, os::read_file(os::at_cwd(), program, kLargestProgram));
+  TRY(const std::string text, os::read_file(os::at_cwd(), CORDON_INIT, kLargestProgram));
   TRY(const os::Fd image, os::sealed_memfd("cordon-init", as_bytes(text), os::Executable::yes));
   TRY(os::Child init, os::Child::start(arguments, [&] {
         go.write = os::Fd{};
-        const Status failed = descend_to_init(go.read, pair.two, image);
+        const Status failed = descend_to_init(go.read, pair.two, image, ids);
         static_cast<void>(os::write_all(os::Fd{::dup(2)}, failed.error().text() + "\n"));
         return 98;
       }));
-  const std::array<os::IdRange, 1> all{{{.inside = 0, .outside = kFirstId, .count = 65'536}}};
+  const std::array<os::IdRange, 1> all{
+      ids == Ids::range ? os::IdRange{.inside = 0, .outside = kFirstId, .count = 65'536}
+                        : os::IdRange{.inside = kWorkloadId, .outside = kFirstId + kWorkloadId}};
+  if (ids == Ids::one) TRY_DO(os::deny_setgroups(init.pid()));
   TRY_DO(os::write_uid_map(init.pid(), all));
   TRY_DO(os::write_gid_map(init.pid(), all));
   TRY_DO(os::write_all(go.write, "g"));

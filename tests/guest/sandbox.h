@@ -23,8 +23,11 @@ struct Sandbox {
   os::Child init;
   std::unique_ptr<TestHost> host;
 };
-// `program`: the cordon-init to run.
-Result<Sandbox> launch(const frame::Setup& setup, const char* program = CORDON_INIT);
+enum class Ids : std::uint8_t {
+  range,  // pid 1 has another id than the workload
+  one,    // only one can be mapped, and setgroups is denied
+};
+Result<Sandbox> launch(const frame::Setup& setup, Ids ids = Ids::range);
 
 // The step that kept a guest from beginning.
 inline std::string why_not(TestHost& host) {
