@@ -104,14 +104,16 @@ struct Acknowledge {
   CORDON_FIELDS(Acknowledge, self.process, self.stream, self.offset);
 };
 
-// The host has recorded the exit: the guest may forget the process.
+// The host has recorded the exit, or the failed start: the guest may forget the process.
 struct AcknowledgeExit {
   std::uint32_t process = 0;
   CORDON_FIELDS(AcknowledgeExit, self.process);
 };
 
 // The host has come back, or begins: the guest answers Hello and repeats all that is not
-// acknowledged.
+// acknowledged. A host that died may have left half a frame on the stream, in either direction: its
+// successor sends one byte with the end of a new stream beside it (SCM_RIGHTS) instead, and all
+// goes on there as after Resume.
 struct Resume {
   CORDON_FIELDS(Resume);
 };

@@ -20,9 +20,10 @@ struct GuestOptions {
 
 // How the guest ends; the program's exit code.
 enum class GuestEnd : std::uint8_t {
-  stream_ended = 0,     // nobody is at the other end any more
-  could_not_begin = 1,  // Failed{process 0} was sent
-  protocol_error = 2,   // the host sent what no host sends
+  stream_ended = 0,      // nobody is at the other end any more
+  could_not_begin = 1,   // Failed{process 0} was sent
+  protocol_error = 2,    // the host sent what no host sends
+  out_of_resources = 3,  // the kernel refused what the loop cannot do without
 };
 
 // Serves the stream until its end. Before: single-threaded, `control` is a connected stream socket

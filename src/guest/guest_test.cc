@@ -257,6 +257,23 @@ TEST_F(Guest, SurvivesItsSpawnersDeath) {
   EXPECT_EQ(host->run(shell(9, "echo alive")).out, "alive\n");
 }
 
+TEST_F(Guest, DoesNotMakeSpawnersForEverForWhoKillsThem) {
+  begin();
+  int refused = 0;
+  for (std::uint32_t process = 1; process <= 12; ++process) {
+    const Heard& heard = host->run(shell(process,
+                                         "for c in $(cat /proc/$PPID/task/$PPID/children); do "
+                                         "[ $c = $$ ] || kill -9 $c; done"));
+    if (heard.failures.empty()) continue;
+    EXPECT_EQ(heard.failures[0].step, "spawner");
+    EXPECT_EQ(heard.failures[0].error_number, EAGAIN);
+    ++refused;
+  }
+  EXPECT_GE(refused, 1);
+  ASSERT_TRUE(host->send(frame::AskUsage{.request = 1}));
+  EXPECT_TRUE(host->hear_until([&] { return host->usages.contains(1); }));
+}
+
 TEST_F(Guest, GivesASpawnerUpThatDoesNotAnswer) {
   begin(setup(), std::chrono::milliseconds{300});
   ASSERT_EQ(host->run(shell(1,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
 constexpr std::size_t kSendAtOnce = std::size_t{128} << 10U;
+constexpr std::size_t kWorthReturning = std::size_t{8} << 10U;
 // With more answers than this waiting, the host is not heard until it has listened.
 constexpr std::size_t kMostReplies = std::size_t{1} << 20U;
 
@@ -110,7 +112,10 @@ Status Loop::dispatch(const os::EpollEvent& event) {
 }
 
 Status Loop::after_events() {
-  if (starter_) TRY_DO(on_start_events(starter_->advance()));
+  if (starter_) {
+    TRY_DO(on_start_events(starter_->advance()));
+    if (!stands_ && starter_->pid() == 0) return fall("spawner", ETIMEDOUT);
+  }
   if (!blocked_) TRY_DO(write_control());
   std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
   watch_control();
@@ -120,7 +125,10 @@ Status Loop::after_events() {
 Status Loop::read_control() {
   std::vector<std::byte> buffer(readable_bytes(control_));
   auto received = os::receive(control_, buffer, 1);
-  if (!received || received->bytes == 0) return Error{Errc::unavailable, "the stream has ended"};
+  if (!received || received->bytes == 0) {
+    end_ = GuestEnd::stream_ended;
+    return Error{Errc::unavailable, "the stream has ended"};
+  }
   if (!received->fds.empty()) {
     switch_control(std::move(received->fds.front()));
     return {};
@@ -131,7 +139,7 @@ Status Loop::read_control() {
     if (body && !*body) return {};
     const Status judged = body ? on_body(**body) : Status{body.error()};
     if (judged) continue;
-    if (end_ == GuestEnd::stream_ended) end_ = GuestEnd::protocol_error;
+    if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::protocol_error;
     return judged;
   }
 }
@@ -170,7 +178,13 @@ bool Loop::collect_owed() {
   bool some = true;
   while (some && sending_.size() < kSendAtOnce) {
     some = false;
-    for (auto& [number, process] : processes_) some = process.append_owed(sending_) || some;
+    auto next = processes_.upper_bound(turn_);
+    for (std::size_t left = processes_.size(); left > 0 && sending_.size() < kSendAtOnce; --left) {
+      if (next == processes_.end()) next = processes_.begin();
+      turn_ = next->first;
+      some = next->second.append_owed(sending_) || some;
+      ++next;
+    }
   }
   return !sending_.empty();
 }
@@ -181,7 +195,10 @@ Status Loop::write_control() {
       sending_.clear();
       sent_ = 0;
       if (!collect_owed()) {
-        sending_ = std::vector<std::byte>{};  // idle: no memory
+        const bool large = sending_.capacity() >= kWorthReturning;
+        sending_ = std::vector<std::byte>{};
+        // Idle: what the way here has left in the heap goes back to the sandbox.
+        if (large) ::malloc_trim(0);
         return {};
       }
     }
@@ -192,7 +209,10 @@ Status Loop::write_control() {
       blocked_ = true;
       return {};
     }
-    if (count < 0) return Error::from_errno("send");
+    if (count < 0) {
+      if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::stream_ended;
+      return Error::from_errno("send");
+    }
     sent_ += static_cast<std::size_t>(count);
   }
 }

@@ -81,9 +81,10 @@ class Loop {
   std::vector<std::byte> replies_;  // frames that are sent once
   std::vector<std::byte> sending_;
   std::size_t sent_ = 0;
-  bool blocked_ = false;  // the stream takes nothing now
+  std::uint32_t turn_ = 0;  // the process that was served last
+  bool blocked_ = false;    // the stream takes nothing now
   std::uint32_t watched_ = 0;
-  GuestEnd end_ = GuestEnd::stream_ended;
+  GuestEnd end_ = GuestEnd::out_of_resources;
 };
 
 }  // namespace cordon::guest

@@ -87,7 +87,11 @@ Status Loop::on_start_event(StartEvent event) {
       break;
   }
   Process* process = find(event.process);
-  if (process == nullptr || process->failed()) return {};
+  if (process == nullptr || process->failed()) {
+    // We could not take its streams: it must not run unseen.
+    if (event.kind == StartEvent::Kind::born) ::kill(event.pid, SIGKILL);
+    return {};
+  }
   if (event.kind == StartEvent::Kind::streams) {
     const Status opened = process->open(epoll_, std::move(event.fds));
     if (!opened) process->fail(epoll_, "streams", opened.error().cause().value());
