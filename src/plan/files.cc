@@ -152,11 +152,12 @@ void add_system(const Request& request, const Identity& identity, Files& files) 
 }  // namespace
 
 Root root_of(const Request& request) {
-  const policy::PolicyDocument* first = nullptr;
+  const policy::PolicyDocument* by = nullptr;
+  policy::Stated<policy::Root> first{};
   for (const auto& checked : request.policy.documents()) {
     const policy::PolicyDocument& document = checked->document();
     if (!document.filesystem.root) continue;
-    const auto& root = *document.filesystem.root;
+    const policy::Stated<policy::Root>& root = *document.filesystem.root;
     if (root.value.kind == policy::RootKind::image) {
       request.refusals.add(
           Errc::unavailable, "ROOT",
@@ -166,19 +167,20 @@ Root root_of(const Request& request) {
                               CORDON_VERSION),
            .fix = Request::show(document, root.place)});
     }
-    if (first == nullptr) {
-      first = &document;
-    } else if (first->filesystem.root->value != root.value) {
-      request.refusals.add(Errc::invalid, "ROOT",
-                           {.tried = "filesystem.root",
-                            .rule = rule_text(document, root.place),
-                            .why = fmt::format("{} names another root",
-                                               rule_text(*first, first->filesystem.root->place)),
-                            .fix = Request::show(document, root.place)});
+    if (by == nullptr) {
+      by = &document;
+      first = root;
+    } else if (first.value != root.value) {
+      request.refusals.add(
+          Errc::invalid, "ROOT",
+          {.tried = "filesystem.root",
+           .rule = rule_text(document, root.place),
+           .why = fmt::format("{} names another root", rule_text(*by, first.place)),
+           .fix = Request::show(document, root.place)});
     }
   }
-  if (first == nullptr || first->filesystem.root->value.kind != policy::RootKind::dir) return {};
-  return {frame::RootSource::directory, first->filesystem.root->value.name};
+  if (by == nullptr || first.value.kind != policy::RootKind::dir) return {};
+  return {frame::RootSource::directory, first.value.name};
 }
 
 Files files_of(const Request& request, const Root& root, const Identity& identity) {
