@@ -149,6 +149,24 @@ void add_system(const Request& request, const Identity& identity, Files& files) 
   std::ranges::for_each(policy::host_etc(), add);
 }
 
+// Directories on the own disk. What the policy puts at the same place goes before; below a
+// workspace they would need mount points in somebody's tree.
+std::vector<std::string> own_directories(const Request& request, const Identity& identity,
+                                         const std::vector<frame::Bind>& mounts) {
+  std::vector<std::string> directories = {"/dev/shm", identity.home, "/tmp", "/var/tmp"};
+  std::erase_if(directories, [&](const std::string& directory) {
+    return directory == request.workspace ||
+           std::ranges::find(mounts, directory, &frame::Bind::target) != mounts.end();
+  });
+  for (const std::string& directory : directories) {
+    if (policy::below(directory, request.workspace)) {
+      refuse_workspace(request, request.workspace,
+                       fmt::format("it would lie over {}, the sandbox's own", directory));
+    }
+  }
+  return directories;
+}
+
 }  // namespace
 
 Root root_of(const Request& request) {
@@ -186,10 +204,10 @@ Root root_of(const Request& request) {
 Files files_of(const Request& request, const Root& root, const Identity& identity) {
   Files files;
   if (root.source == frame::RootSource::host) add_system(request, identity, files);
-  files.directories = {"/dev/shm", identity.home, "/tmp", "/var/tmp"};
   files.workspace = workspace_of(request);
   const std::vector<frame::Bind> mounts =
       granted_mounts(request.policy, request.situation, request.workspace, request.refusals);
+  files.directories = own_directories(request, identity, mounts);
   for (const frame::Bind& mount : mounts) {
     if (!policy::is_normal_path(mount.source)) {
       request.refusals.add(Errc::invalid, "MOUNT",
