@@ -11,7 +11,6 @@
 namespace cordon::plan {
 namespace {
 
-using policy::CheckedDocument;
 using policy::PolicyDocument;
 
 std::string about(const Fact& fact) {
@@ -128,6 +127,7 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
   for (const policy::StatedKey& stated : document.keys) {
     const policy::Key& key = *stated.key;
     if (stated.neutral || policy::is_enforced(key)) continue;
+    if (key.path == "isolation") continue;  // refused with words of its own
     if (request.situation.drop_network && is_network_key(key)) continue;
     // Either the network is refused as a whole, or there is none.
     if (only_bounds_network(key)) continue;

@@ -149,14 +149,33 @@ void add_system(const Request& request, const Identity& identity, Files& files) 
   std::ranges::for_each(policy::host_etc(), add);
 }
 
+// Directories on the own disk. What the policy puts at the same place goes before; below a
+// workspace they would need mount points in somebody's tree.
+std::vector<std::string> own_directories(const Request& request, const Identity& identity,
+                                         const std::vector<frame::Bind>& mounts) {
+  std::vector<std::string> directories = {"/dev/shm", identity.home, "/tmp", "/var/tmp"};
+  std::erase_if(directories, [&](const std::string& directory) {
+    return directory == request.workspace ||
+           std::ranges::find(mounts, directory, &frame::Bind::target) != mounts.end();
+  });
+  for (const std::string& directory : directories) {
+    if (policy::below(directory, request.workspace)) {
+      refuse_workspace(request, request.workspace,
+                       fmt::format("it would lie over {}, the sandbox's own", directory));
+    }
+  }
+  return directories;
+}
+
 }  // namespace
 
 Root root_of(const Request& request) {
-  const policy::PolicyDocument* first = nullptr;
+  const policy::PolicyDocument* by = nullptr;
+  policy::Stated<policy::Root> first{};
   for (const auto& checked : request.policy.documents()) {
     const policy::PolicyDocument& document = checked->document();
     if (!document.filesystem.root) continue;
-    const auto& root = *document.filesystem.root;
+    const policy::Stated<policy::Root>& root = *document.filesystem.root;
     if (root.value.kind == policy::RootKind::image) {
       request.refusals.add(
           Errc::unavailable, "ROOT",
@@ -166,28 +185,29 @@ Root root_of(const Request& request) {
                               CORDON_VERSION),
            .fix = Request::show(document, root.place)});
     }
-    if (first == nullptr) {
-      first = &document;
-    } else if (first->filesystem.root->value != root.value) {
-      request.refusals.add(Errc::invalid, "ROOT",
-                           {.tried = "filesystem.root",
-                            .rule = rule_text(document, root.place),
-                            .why = fmt::format("{} names another root",
-                                               rule_text(*first, first->filesystem.root->place)),
-                            .fix = Request::show(document, root.place)});
+    if (by == nullptr) {
+      by = &document;
+      first = root;
+    } else if (first.value != root.value) {
+      request.refusals.add(
+          Errc::invalid, "ROOT",
+          {.tried = "filesystem.root",
+           .rule = rule_text(document, root.place),
+           .why = fmt::format("{} names another root", rule_text(*by, first.place)),
+           .fix = Request::show(document, root.place)});
     }
   }
-  if (first == nullptr || first->filesystem.root->value.kind != policy::RootKind::dir) return {};
-  return {frame::RootSource::directory, first->filesystem.root->value.name};
+  if (by == nullptr || first.value.kind != policy::RootKind::dir) return {};
+  return {frame::RootSource::directory, first.value.name};
 }
 
 Files files_of(const Request& request, const Root& root, const Identity& identity) {
   Files files;
   if (root.source == frame::RootSource::host) add_system(request, identity, files);
-  files.directories = {"/dev/shm", identity.home, "/tmp", "/var/tmp"};
   files.workspace = workspace_of(request);
   const std::vector<frame::Bind> mounts =
       granted_mounts(request.policy, request.situation, request.workspace, request.refusals);
+  files.directories = own_directories(request, identity, mounts);
   for (const frame::Bind& mount : mounts) {
     if (!policy::is_normal_path(mount.source)) {
       request.refusals.add(Errc::invalid, "MOUNT",

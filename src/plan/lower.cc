@@ -55,11 +55,11 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.root_path = root.path;
   plan.setup.fences = fences_of(request, root, files, identity);
   plan.setup.fences.limits = limiting.by_process;
-  plan.setup.disk = "/tmp";
   lowered.enforcement = enforcement_of(request, plan, files, limiting);
   plan.binds = std::move(files.binds);
   plan.files = std::move(files.files);
   plan.directories = std::move(files.directories);
+  plan.setup.disk = plan.directories.front();  // any of them tells how full the disk is
   plan.workspace = std::move(files.workspace);
   plan.disk = limiting.disk;
   plan.groups = limiting.groups;

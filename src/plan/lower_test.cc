@@ -138,6 +138,12 @@ TEST(LaunchPlan, LeavesOutWhatIsHiddenOfTheSystem) {
   for (const frame::OwnFile& file : plan.files) EXPECT_NE(file.target, "/etc/hosts");
 }
 
+TEST(LaunchPlan, PutsTheWorkspaceBeforeADirectoryOfItsOwnAtTheSamePlace) {
+  const frame::LaunchPlan plan = lowered("[filesystem]\nworkspace = \"/tmp\"").plan;
+  EXPECT_EQ(plan.directories, (std::vector<std::string>{"/dev/shm", "/home/ada", "/var/tmp"}));
+  EXPECT_EQ(plan.setup.disk, "/dev/shm");
+}
+
 TEST(LaunchPlan, TouchesNothingOfADirectoryRoot) {
   const frame::LaunchPlan plan = lowered("[filesystem]\nroot = \"dir:/srv/debian\"").plan;
   EXPECT_EQ(plan.root, frame::RootSource::directory);

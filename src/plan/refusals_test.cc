@@ -69,6 +69,8 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
        "outside the workspace", kExplain},
       {"a workspace of the sandbox's own trees", "[filesystem]\nworkspace = \"/usr\"",
        "CORDON-PLAN-WORKSPACE", "default", "workspace /usr", "system's own tree", ""},
+      {"a workspace over the sandbox's own directories", "[filesystem]\nworkspace = \"/var\"",
+       "CORDON-PLAN-WORKSPACE", "default", "workspace /var", "lie over /var/tmp", ""},
       {"a hidden workspace", "[filesystem]\nhide = [\"/srv/shop\"]", "CORDON-PLAN-WORKSPACE",
        "cordon.toml:2", "workspace /srv/shop", "hides the workspace", kExplain},
       {"a disk beyond the memory", "[resources]\nmemory_limit = \"1Mi\"\ndisk_limit = \"2Mi\"",

@@ -21,24 +21,25 @@ std::string Request::show(const policy::PolicyDocument& document, policy::Place 
 
 std::string workspace_of(const policy::Policy& policy, const Situation& situation,
                          Refusals& refusals) {
-  const policy::CheckedDocument* first = nullptr;
+  const policy::PolicyDocument* by = nullptr;
+  policy::Stated<std::string> first{};
   for (const auto& checked : policy.documents()) {
-    const auto& stated = checked->document().filesystem.workspace;
-    if (!stated) continue;
-    if (first == nullptr) {
-      first = checked.get();
-    } else if (first->document().filesystem.workspace->value != stated->value) {
+    const policy::PolicyDocument& document = checked->document();
+    if (!document.filesystem.workspace) continue;
+    const policy::Stated<std::string>& stated = *document.filesystem.workspace;
+    if (by == nullptr) {
+      by = &document;
+      first = stated;
+    } else if (first.value != stated.value) {
       refusals.add(Errc::invalid, "WORKSPACE",
-                   {.tried = fmt::format("filesystem.workspace = \"{}\"", stated->value),
-                    .rule = rule_text(checked->document(), stated->place),
-                    .why = fmt::format(
-                        "{} puts the workspace at {}; name one place in both",
-                        rule_text(first->document(), first->document().filesystem.workspace->place),
-                        first->document().filesystem.workspace->value),
-                    .fix = Request::show(checked->document(), stated->place)});
+                   {.tried = fmt::format("filesystem.workspace = \"{}\"", stated.value),
+                    .rule = rule_text(document, stated.place),
+                    .why = fmt::format("{} puts the workspace at {}; name one place in both",
+                                       rule_text(*by, first.place), first.value),
+                    .fix = Request::show(document, stated.place)});
     }
   }
-  if (first != nullptr) return first->document().filesystem.workspace->value;
+  if (by != nullptr) return first.value;
   return situation.workspace_target.value_or("/workspace");
 }
 
