@@ -42,6 +42,15 @@ def writes_outside(arm):
     return both(refused(run, "C002"), held(digest() == before, "trees of the host compared"))
 
 
+@counter("C007")
+def links_bare(bare):
+    """The kernel lets a user link only what is the user's to write, so the foreign file is one of those."""
+    source = bare.world.base / "linkable"
+    source.write_text("of the host\n")
+    os.chown(source, os.stat(bare.directory).st_uid, -1)
+    return bare.succeeds("user", "C007", "--source", str(source))
+
+
 def repository(path, uid):
     hooks = path / ".git/hooks"
     hooks.mkdir(parents=True)

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import time
+import uuid
 
 from verdicts import JUDGES, both, counter, failed, held, judge, refused, skipped
 from world import text
@@ -251,7 +252,7 @@ def leaves_things_bare(bare):
 
 @judge("C247")
 def next_tenant(arm):
-    mirrored = arm.world.mark[::-1][:24]
+    mirrored = uuid.uuid4().hex
     first = arm.probe("C247", "--leave", "--mirrored", mirrored)
     second = arm.probe("C247", "--mirrored", mirrored)
     return both(refused(first, "C247"), refused(second, "C247"))
@@ -259,7 +260,7 @@ def next_tenant(arm):
 
 @counter("C247")
 def next_tenant_bare(bare):
-    mirrored = bare.world.mark[::-1][:24]
+    mirrored = uuid.uuid4().hex
     bare.run("user", ["C247", "--leave", "--mirrored", mirrored])
     done, detail = bare.succeeds("user", "C247", "--mirrored", mirrored)
     for place in ("/tmp", "/var/tmp", "/dev/shm"):

@@ -146,7 +146,7 @@ JUDGES["C035"] = needs_exec
 @counter("C034")
 @counter("C035")
 def exec_bare(bare):
-    return True, "judged together with `cordon exec`"
+    return None, "judged together with `cordon exec`"
 
 
 @judge("C036")
@@ -247,13 +247,12 @@ def root_inside(arm):
 
 
 def leaked():
-    """Descriptors 10 and 251 of the caller, a directory and a file of the host, left open across exec."""
-    pair = (os.open("/", os.O_RDONLY), os.open("/etc/passwd", os.O_RDONLY))
-    os.dup2(pair[0], 10, inheritable=True)
-    os.dup2(pair[1], 251, inheritable=True)
-    for fd in pair:
-        os.close(fd)
-    return 10, 251
+    """Two descriptors of the caller, a directory and a file of the host, left open across exec."""
+    for path, wanted in (("/", 210), ("/etc/passwd", 251)):
+        opened = os.open(path, os.O_RDONLY)
+        os.dup2(opened, wanted, inheritable=True)
+        os.close(opened)
+    return 210, 251
 
 
 @judge("C107")

@@ -114,9 +114,10 @@ def run_counters(world, rows, table):
             done, detail = answer["outcome"] == "succeeded", answer["detail"]
             open_checks = sum(not check["ok"] for check in answer["checks"])
             detail = f"{open_checks} of {len(answer['checks'])} checks differ: {detail}"
-        if not done and "proof" in about:
+        if done is False and "proof" in about:
             done, detail = True, f"proof: {about['proof']}; {detail}"
-        table.add(row, "counter", Outcome(PASS if done else VACUOUS, detail))
+        word = SKIP if done is None else PASS if done else VACUOUS
+        table.add(row, "counter", Outcome(word, detail))
 
 
 def run_arm(arm, rows, table):
