@@ -83,11 +83,12 @@ def hostile_images_bare(bare):
 
 
 def steps_that_fail():
-    """System calls of a launch, each failing the first time, or every time."""
+    """System calls of a launch, each failing every time; those that are made often also the first time only."""
+    for call in ("mount", "prctl", "setresuid", "close_range", "seccomp", "capset"):
+        yield call, "1"
     for call in ("unshare", "mount", "move_mount", "pivot_root", "mount_setattr", "prctl", "seccomp", "landlock_restrict_self", "landlock_add_rule",
                  "setresuid", "setresgid", "setgroups", "capset", "close_range", "execveat", "sethostname", "setns", "umount2", "chroot", "open_tree", "fsopen"):
-        for when in ("1", "1+"):
-            yield call, when
+        yield call, "1+"
 
 
 @judge("C076")
@@ -95,13 +96,11 @@ def failing_steps(arm):
     """A payload either never starts or has every fence."""
     if shutil.which("strace") is None:
         return skipped("no strace to make calls fail with")
-    if arm.launcher != "root":
-        return skipped("a traced set-id helper has no rights: judged with the root launcher")
     wrong, ran = [], 0
     plain = arm.cordon
     try:
         for call, when in steps_that_fail():
-            arm.cordon = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={when}", *plain]
+            arm.cordon = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={when}", *plain]
             run = arm.run(["--time", "20s"], ["./probe", "--batch", FENCES], workspace=arm.workspace(), timeout=60)
             answers = run.answers()
             ran += bool(answers)
@@ -110,7 +109,7 @@ def failing_steps(arm):
                 wrong.append(f"{call} {when}: {run.said()}")
     finally:
         arm.cordon = plain
-    return held(not wrong, "; ".join(wrong[:3]) or f"{ran} of 42 started, with every fence")
+    return held(not wrong, "; ".join(wrong[:3]) or f"{ran} started, with every fence")
 
 
 MASKS = {

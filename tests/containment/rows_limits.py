@@ -217,7 +217,7 @@ def flooded(arm, words):
                               stdout=subprocess.DEVNULL, stderr=write)
     os.close(write)
     os.set_blocking(read, False)
-    total, first, peak, until = 0, 0, 0, time.monotonic() + 60
+    total, first, peak, until = 0, 0, 0, time.monotonic() + 15
     while child.poll() is None and time.monotonic() < until:
         try:
             total += len(os.read(read, 1 << 20))

@@ -277,11 +277,16 @@ def inherits_bare(bare):
 
 @judge("C108")
 def streams_of_host(arm):
-    directory = os.open("/etc", os.O_RDONLY)
-    try:
-        return refused(arm.probe("C108", stdin=directory), "C108")
-    finally:
-        os.close(directory)
+    """A directory, a file and a device of the host as the caller's input: not started, or not passed on."""
+    outcomes = []
+    for path in ("/etc", "/etc/passwd", "/dev/zero"):
+        stream = os.open(path, os.O_RDONLY)
+        try:
+            run = arm.probe("C108", stdin=stream)
+        finally:
+            os.close(stream)
+        outcomes.append(passed(f"{path}: refused") if run.code in (125, 126) and not run.answers() else refused(run, "C108"))
+    return both(*outcomes)
 
 
 @counter("C108")

@@ -120,14 +120,23 @@ def run_counters(world, rows, table):
         table.add(row, "counter", Outcome(word, detail))
 
 
+def starts(arm):
+    """None, or why nothing at all can be judged in this arm."""
+    run = arm.run(["--time", "20s"], ["./probe", "C246"], workspace=arm.workspace())
+    return None if "C246" in run.answers() else run.said()
+
+
 def run_arm(arm, rows, table):
     applicable = []
+    broken = starts(arm)
     for row in rows:
         reason = arm.applies(row)
-        if reason is None:
-            applicable.append(row)
-        else:
+        if reason is not None:
             table.add(row, arm.name, Outcome(NOT_APPLICABLE, reason))
+        elif broken is not None:
+            table.add(row, arm.name, failed(f"no sandbox starts: {broken}"))
+        else:
+            applicable.append(row)
     together = [row for row in applicable if rows[row]["run"] == "batch"]
     begin = time.monotonic()
     answers = arm.batch(together) if together else {}
@@ -177,7 +186,7 @@ def main():
         for launcher, root in names:
             if options.arm and f"{launcher}-{root}" not in options.arm:
                 continue
-            directory = build_root(options.work) if root == "dir" else None
+            directory = build_root(world.work) if root == "dir" else None
             with Arm(world, rows, [os.path.abspath(options.cordon)], launcher, root, directory) as arm:
                 arm.mask = os.path.abspath(options.mask)
                 run_arm(arm, rows, table)
