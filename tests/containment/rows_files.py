@@ -143,8 +143,8 @@ def set_id_bits_bare(bare):
 @judge("C017")
 def stalls_readers(arm):
     here = arm.workspace()
-    child, _ = arm.start(["--live", "--time", "20s"], ["./probe", "C017", "--hold", "3", *arm.words()], here)
-    time.sleep(1.5)
+    child, _ = arm.start(["--live", "--time", "20s"], ["./probe", "C017", "--hold", "2", *arm.words()], here)
+    time.sleep(1)
     begin = time.monotonic()
     slowest = "none"
     for path in (here / "leased", arm.world.source, pathlib.Path("/usr/bin/env")):

@@ -186,10 +186,10 @@ def slowest_sync(path, seconds):
 @judge("C124")
 def storms_disk(arm):
     place = arm.base / "sync"
-    quiet = slowest_sync(place, 1)
-    child, _ = arm.start(["--time", "20s"], ["./probe", "C124", "--seconds", "3"], arm.workspace())
+    quiet = slowest_sync(place, 0.7)
+    child, _ = arm.start(["--time", "20s"], ["./probe", "C124", "--seconds", "2"], arm.workspace())
     time.sleep(0.5)
-    noisy = slowest_sync(place, 1.5)
+    noisy = slowest_sync(place, 1)
     child.communicate(timeout=60)
     # Below 20 ms a neighbour does not feel it, whatever the factor.
     return held(noisy <= max(3 * quiet, 0.02), f"a neighbour's fsync takes {noisy * 1000:.1f} ms, quiet {quiet * 1000:.1f} ms")
