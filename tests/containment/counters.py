@@ -44,10 +44,10 @@ class Bare:
         if setting == "user":
             return user
         if setting == "box":
-            plain = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]
+            plain = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--uts"]
             return [*user, *plain, "sh", "-c", '"$@"; exit $?', "sh"]
         assert setting == "root"
-        own = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]
+        own = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--uts"]
         return [*own, "sh", "-c", THROW_AWAY, str(self.directory)]
 
     def run(self, setting, arguments, timeout=120, **how):
