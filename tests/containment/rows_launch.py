@@ -87,7 +87,8 @@ def steps_that_fail():
     for call in ("mount", "prctl", "setresuid", "close_range", "seccomp", "capset"):
         yield call, "1"
     for call in ("unshare", "mount", "move_mount", "pivot_root", "mount_setattr", "prctl", "seccomp", "landlock_restrict_self", "landlock_add_rule",
-                 "setresuid", "setresgid", "setgroups", "capset", "close_range", "execveat", "sethostname", "setns", "umount2", "chroot", "open_tree", "fsopen"):
+                 "setresuid", "setresgid", "setgroups", "capset", "close_range", "execveat",
+                 "sethostname", "setns", "umount2", "chroot", "open_tree", "fsopen"):
         yield call, "1+"
 
 
@@ -100,7 +101,8 @@ def failing_steps(arm):
     plain = arm.cordon
     try:
         for call, when in steps_that_fail():
-            arm.cordon = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={when}", *plain]
+            inject = ["-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={when}"]
+            arm.cordon = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", *inject, *plain]
             run = arm.run(["--time", "20s"], ["./probe", "--batch", FENCES], workspace=arm.workspace(), timeout=60)
             answers = run.answers()
             ran += bool(answers)
@@ -175,7 +177,8 @@ def forged_report(arm):
     killed = arm.probe("C199", "--signal", "9")
     exited = arm.probe("C199", "--exit", "137")
     plain = arm.probe("C199")
-    facts = [(killed.ending, "signal"), (exited.ending, "exit"), (exited.verdict.get("status"), 137), (plain.ending, "exit"), (plain.verdict.get("status"), 0)]
+    facts = [(killed.ending, "signal"), (exited.ending, "exit"), (exited.verdict.get("status"), 137), (plain.ending, "exit"),
+             (plain.verdict.get("status"), 0)]
     wrong = [f"{seen} instead of {wanted}" for seen, wanted in facts if seen != wanted]
     return held(not wrong and exited.code == 137, "; ".join(wrong) or "three endings told apart")
 

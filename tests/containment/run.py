@@ -20,12 +20,14 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True     # the sources may lie where nothing is to be left behind
 
-import rows_files      # noqa: F401, E402  (each registers its judges)
-import rows_launch     # noqa: F401, E402
-import rows_limits     # noqa: F401, E402
-import rows_process    # noqa: F401, E402
-import rows_terminal   # noqa: F401, E402
+import rows_descriptors   # noqa: F401, E402  (each registers its judges)
+import rows_files         # noqa: F401, E402
+import rows_launch        # noqa: F401, E402
+import rows_limits        # noqa: F401, E402
+import rows_process       # noqa: F401, E402
+import rows_terminal      # noqa: F401, E402
 from arms import LAUNCHERS, ROOTS, Arm, build_root, show_accounts   # noqa: E402
 from counters import Bare   # noqa: E402
 from verdicts import COUNTERS, FAIL, JUDGES, NOT_APPLICABLE, PASS, SKIP, VACUOUS, Outcome, failed, of_answer, refused   # noqa: E402
@@ -202,7 +204,8 @@ def main():
     rows = chosen(options)
     if options.list:
         for row, about in rows.items():
-            print(f"{row}  {about['priority']}  {about['group']}  {about['run']:<5}  {about.get('counter', '-'):<4}  {about.get('proof', '-'):<3}  {about['title']}")
+            proof = f"{about.get('counter', '-'):<4}  {about.get('proof', '-'):<3}"
+            print(f"{row}  {about['priority']}  {about['group']}  {about['run']:<5}  {proof}  {about['title']}")
         return 0
     if options.check:
         wrong = inconsistent(rows, options.probe)

@@ -124,7 +124,7 @@ class World:
     def process(self, uid):
         """A process of the host that bears the mark in its command line."""
         become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
-        child = subprocess.Popen([*become, "/bin/sh", "-c", "sleep 600; :", self.process_mark], stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([*become, "/bin/sh", "-c", "read line", self.process_mark], stdin=subprocess.PIPE,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.undo.append(lambda: end(child))
         return child

@@ -109,6 +109,7 @@ void new_mount_calls(const Words&, Findings& out) {
 // Where a nested user namespace would lead: the number of the step that failed, 0 where none did.
 int nested_chain() {
   const int before = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (before < 0) return 8;
   const std::string user = "0 " + std::to_string(::getuid()) + " 1";
   const std::string group = "0 " + std::to_string(::getgid()) + " 1";
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 1;
