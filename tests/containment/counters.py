@@ -8,7 +8,8 @@ import subprocess
 
 from world import SCRATCH_UID
 
-# Over each of these trees root sees its own layer in memory, gone with the mount namespace.
+# Over each of these trees root sees its own layer in memory, gone with the mount namespace; all else but its directory is
+# read-only.
 OVERLAID = "usr etc root home srv opt boot var/spool var/lib bin sbin lib"
 THROW_AWAY = f"""
 set -e
@@ -19,6 +20,8 @@ for tree in {OVERLAID}; do
   mkdir -p /mnt/$tree/upper /mnt/$tree/work
   mount -t overlay none -o lowerdir=/$tree,upperdir=/mnt/$tree/upper,workdir=/mnt/$tree/work /$tree
 done
+mount --bind "$0" "$0"
+mount -o remount,bind,ro /
 cd "$0"
 "$@"
 """
@@ -41,10 +44,10 @@ class Bare:
         if setting == "user":
             return user
         if setting == "box":
-            plain = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]
+            plain = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--uts"]
             return [*user, *plain, "sh", "-c", '"$@"; exit $?', "sh"]
         assert setting == "root"
-        own = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]
+        own = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--uts"]
         return [*own, "sh", "-c", THROW_AWAY, str(self.directory)]
 
     def run(self, setting, arguments, timeout=120, **how):

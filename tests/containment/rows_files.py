@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Group A from outside: what the host's files look like after the act."""
-import hashlib
 import os
 import pathlib
 import stat
@@ -9,7 +8,8 @@ import time
 from verdicts import both, counter, failed, held, judge, passed, refused
 
 PROTECTED = [".git/config", ".git/hooks", ".bashrc", ".envrc", ".vscode", ".mcp.json", ".claude/settings.json"]
-WATCHED = ("/etc", "/usr/bin", "/usr/sbin", "/usr/local", "/boot", "/root", "/srv", "/home", "/var/spool", "/opt")
+# Trees that nobody else changes while the suite runs.
+WATCHED = ("/etc", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/boot", "/srv", "/var/spool", "/opt")
 
 
 def policy(**filesystem):
@@ -20,26 +20,41 @@ def policy(**filesystem):
     return "\n".join(lines) + "\n"
 
 
-def digest(tops=WATCHED):
-    """Names, sizes, modes and times of whole trees, in one number."""
-    total = hashlib.sha256()
+def state_of(tops=WATCHED):
+    """Modes, sizes, times and owners of whole trees, by path."""
+    found = {}
     for top in tops:
-        for root, directories, names in os.walk(top):
-            directories.sort()
-            for name in sorted(names) + ["."]:
+        for root, _, names in os.walk(top):
+            for name in [*names, "."]:
+                path = os.path.join(root, name)
                 try:
-                    about = os.lstat(os.path.join(root, name))
+                    about = os.lstat(path)
                 except OSError:
                     continue
-                total.update(f"{root}/{name} {about.st_mode} {about.st_size} {about.st_mtime_ns} {about.st_uid}\n".encode(errors="surrogateescape"))
-    return total.hexdigest()
+                found[path] = (about.st_mode, about.st_size, about.st_mtime_ns, about.st_uid)
+    return found
+
+
+def unchanged(before, tops=WATCHED):
+    now = state_of(tops)
+    changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+    return held(not changed, f"changed on the host: {changed[:3]}" if changed else f"{len(now)} files of the host compared")
 
 
 @judge("C002")
 def writes_outside(arm):
-    before = digest()
+    before = state_of()
     run = arm.probe("C002", flags=["--live"])
-    return both(refused(run, "C002"), held(digest() == before, "trees of the host compared"))
+    return both(refused(run, "C002"), unchanged(before))
+
+
+@counter("C007")
+def links_bare(bare):
+    """The kernel lets a user link only what is the user's to write, so the foreign file is one of those."""
+    source = bare.world.base / "linkable"
+    source.write_text("of the host\n")
+    os.chown(source, os.stat(bare.directory).st_uid, -1)
+    return bare.succeeds("user", "C007", "--source", str(source))
 
 
 def repository(path, uid):
@@ -128,8 +143,8 @@ def set_id_bits_bare(bare):
 @judge("C017")
 def stalls_readers(arm):
     here = arm.workspace()
-    child, _ = arm.start(["--live", "--time", "20s"], ["./probe", "C017", "--hold", "3", *arm.words()], here)
-    time.sleep(1.5)
+    child, _ = arm.start(["--live", "--time", "20s"], ["./probe", "C017", "--hold", "2", *arm.words()], here)
+    time.sleep(1)
     begin = time.monotonic()
     slowest = "none"
     for path in (here / "leased", arm.world.source, pathlib.Path("/usr/bin/env")):
@@ -164,9 +179,10 @@ def deceiving_names(arm):
 @judge("C248")
 def comes_back(arm):
     (arm.home / ".bashrc").write_text("# of the user\n")
-    before = digest((*WATCHED, str(arm.home)))
+    watched = (*WATCHED, str(arm.home))
+    before = state_of(watched)
     run = arm.probe("C248", "--home", str(arm.home))
-    return both(refused(run, "C248"), held(digest((*WATCHED, str(arm.home))) == before, "trees of the host compared"))
+    return both(refused(run, "C248"), unchanged(before, watched))
 
 
 @judge("C249")

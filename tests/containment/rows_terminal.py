@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups M and Q from outside: a terminal that watches what reaches it."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -10,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from verdicts import both, counter, failed, held, judge, refused
+from verdicts import both, counter, failed, held, judge
 from world import SCRATCH_UID
 
 FIONREAD = 0x541B
@@ -81,7 +82,6 @@ def bare_in_terminal(bare, row, *words, answer=False):
 
 
 def answer_in(shown, row):
-    import json
     for line in shown.decode(errors="replace").replace("\r", "").splitlines():
         start = line.find('{"row":"' + row)
         if start >= 0:

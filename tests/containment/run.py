@@ -3,7 +3,7 @@
 """Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
 
     run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
-           [--row C001] [--group A] [--arm root-host] [--list] [--json FILE] [--counters-only]
+           [--row C001] [--group A] [--arm root-host] [--list] [--check] [--json FILE] [--counters-only]
 
 Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
 """
@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -19,16 +20,20 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True     # the sources may lie where nothing is to be left behind
 
-import rows_files      # noqa: F401, E402  (each registers its judges)
-import rows_launch     # noqa: F401, E402
-import rows_limits     # noqa: F401, E402
-import rows_process    # noqa: F401, E402
-import rows_terminal   # noqa: F401, E402
+import rows_descriptors   # noqa: F401, E402  (each registers its judges)
+import rows_files         # noqa: F401, E402
+import rows_launch        # noqa: F401, E402
+import rows_limits        # noqa: F401, E402
+import rows_process       # noqa: F401, E402
+import rows_terminal      # noqa: F401, E402
 from arms import LAUNCHERS, ROOTS, Arm, build_root, show_accounts   # noqa: E402
 from counters import Bare   # noqa: E402
 from verdicts import COUNTERS, FAIL, JUDGES, NOT_APPLICABLE, PASS, SKIP, VACUOUS, Outcome, failed, of_answer, refused   # noqa: E402
-from world import World   # noqa: E402
+from world import SCRATCH_UID, World   # noqa: E402
+
+SETTINGS = ("user", "box", "root")
 
 
 def arguments():
@@ -42,6 +47,7 @@ def arguments():
     parser.add_argument("--arm", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--json")
+    parser.add_argument("--check", action="store_true", help="only whether rows, acts, judges and counter-arms agree")
     parser.add_argument("--counters-only", action="store_true", help="only the acts without a fence")
     return parser.parse_args()
 
@@ -94,11 +100,14 @@ def run_counters(world, rows, table):
     bare = Bare(world)
     by_setting = collections.defaultdict(list)
     for row, about in rows.items():
-        if about.get("counter") in ("user", "box", "root"):
+        if about.get("counter") in SETTINGS:
             by_setting[about["counter"]].append(row)
     answers = {}
     for setting, wanted in by_setting.items():
-        answers.update(bare.answers(setting, wanted))
+        try:
+            answers.update(bare.answers(setting, wanted))
+        except subprocess.TimeoutExpired:
+            print(f"the counter-arms as {setting} did not end in time")
     for row, about in rows.items():
         if "counter" not in about:
             if "proof" in about:
@@ -114,19 +123,29 @@ def run_counters(world, rows, table):
             done, detail = answer["outcome"] == "succeeded", answer["detail"]
             open_checks = sum(not check["ok"] for check in answer["checks"])
             detail = f"{open_checks} of {len(answer['checks'])} checks differ: {detail}"
-        if not done and "proof" in about:
+        if done is False and "proof" in about:
             done, detail = True, f"proof: {about['proof']}; {detail}"
-        table.add(row, "counter", Outcome(PASS if done else VACUOUS, detail))
+        word = SKIP if done is None else PASS if done else VACUOUS
+        table.add(row, "counter", Outcome(word, detail))
+
+
+def starts(arm):
+    """None, or why nothing at all can be judged in this arm."""
+    run = arm.run(["--time", "20s"], ["./probe", "C246"], workspace=arm.workspace())
+    return None if "C246" in run.answers() else run.said()
 
 
 def run_arm(arm, rows, table):
     applicable = []
+    broken = starts(arm)
     for row in rows:
         reason = arm.applies(row)
-        if reason is None:
-            applicable.append(row)
-        else:
+        if reason is not None:
             table.add(row, arm.name, Outcome(NOT_APPLICABLE, reason))
+        elif broken is not None:
+            table.add(row, arm.name, failed(f"no sandbox starts: {broken}"))
+        else:
+            applicable.append(row)
     together = [row for row in applicable if rows[row]["run"] == "batch"]
     begin = time.monotonic()
     answers = arm.batch(together) if together else {}
@@ -147,6 +166,34 @@ def run_arm(arm, rows, table):
         table.add(row, arm.name, outcome, time.monotonic() - begin)
 
 
+def inconsistent(rows, probe):
+    """What the list of rows, the probe and the judges do not agree on."""
+    acts = set(subprocess.run([probe, "--list"], capture_output=True, text=True, check=True).stdout.split())
+    wrong = [f"{row} has no act" for row, about in rows.items() if row not in acts and (about["run"] != "host" or about.get("counter") in SETTINGS)]
+    wrong += [f"{row} is an act of no row" for row in acts - rows.keys()]
+    for row, about in rows.items():
+        if about["run"] == "host" and row not in JUDGES:
+            wrong.append(f"{row} has no judge")
+        if about.get("counter") == "host" and row not in COUNTERS:
+            wrong.append(f"{row} has no counter-arm")
+        if about["priority"] == "P0" and not about.keys() & {"counter", "proof"}:
+            wrong.append(f"{row} is P0 without a counter-arm or a proof")
+    return wrong
+
+
+def reachable(program, world):
+    """The program, or a copy of it and its siblings where an ordinary user cannot reach it."""
+    test = subprocess.run(["setpriv", f"--reuid={SCRATCH_UID}", f"--regid={SCRATCH_UID}", "--clear-groups", "test", "-x", program])
+    if test.returncode == 0:
+        return program
+    copies = world.base / "bin"
+    copies.mkdir(mode=0o755, exist_ok=True)
+    for path in pathlib.Path(program).parent.iterdir():
+        if path.is_file() and os.access(path, os.X_OK) and path.name.startswith(("cordon", "mask")):
+            shutil.copy(path, copies / path.name)
+    return str(copies / pathlib.Path(program).name)
+
+
 def has_run(cordon):
     done = subprocess.run([cordon, "--help"], capture_output=True, text=True)
     return any(line.split()[:1] == ["run"] for line in done.stdout.splitlines())
@@ -157,28 +204,31 @@ def main():
     rows = chosen(options)
     if options.list:
         for row, about in rows.items():
-            print(f"{row}  {about['priority']}  {about['group']}  {about['run']:<5}  {about.get('counter', '-'):<4}  {about.get('proof', '-'):<3}  {about['title']}")
+            proof = f"{about.get('counter', '-'):<4}  {about.get('proof', '-'):<3}"
+            print(f"{row}  {about['priority']}  {about['group']}  {about['run']:<5}  {proof}  {about['title']}")
         return 0
+    if options.check:
+        wrong = inconsistent(rows, options.probe)
+        print("\n".join(wrong) if wrong else f"{len(rows)} rows, each with its act, judge and counter-arm")
+        return 1 if wrong else 0
     if os.geteuid() != 0:
         print("skipped: the suite plants canaries and becomes other users, which needs root")
         return 77
     if not options.counters_only and not has_run(options.cordon):
         print("skipped: this cordon has no `run` yet")
         return 77
-    missing = [row for row, about in rows.items() if (about["run"] == "host" and row not in JUDGES) or (about.get("counter") == "host" and row not in COUNTERS)]
-    if missing:
-        sys.exit(f"containment: nothing judges {' '.join(missing)}")
     table = Table(rows)
     with World(options.probe, options.work) as world:
         show_accounts(world)
         run_counters(world, rows, table)
+        cordon, mask = (reachable(os.path.abspath(program), world) for program in (options.cordon, options.mask))
         names = [] if options.counters_only else [(launcher, root) for launcher in LAUNCHERS for root in ROOTS]
         for launcher, root in names:
             if options.arm and f"{launcher}-{root}" not in options.arm:
                 continue
-            directory = build_root(options.work) if root == "dir" else None
-            with Arm(world, rows, [os.path.abspath(options.cordon)], launcher, root, directory) as arm:
-                arm.mask = os.path.abspath(options.mask)
+            directory = build_root(world.work) if root == "dir" else None
+            with Arm(world, rows, [cordon], launcher, root, directory) as arm:
+                arm.mask = mask
                 run_arm(arm, rows, table)
     code = table.close()
     if options.json:

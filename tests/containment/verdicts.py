@@ -67,7 +67,7 @@ def judge(row):
 
 
 def counter(row):
-    """Registers the counter-arm of `row`: true where the act succeeds without the rule."""
+    """Registers the counter-arm of `row`: true where the act succeeds without the rule, None where it cannot be judged."""
     def register(function):
         COUNTERS[row] = function
         return function

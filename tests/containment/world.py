@@ -26,8 +26,9 @@ class World:
     """Canaries for the whole suite. Everything is removed at the end, also on failure."""
 
     def __init__(self, probe, work):
-        self.mark = uuid.uuid4().hex
-        self.work = pathlib.Path(work)
+        self.mark = uuid.uuid4().hex         # of canaries: names and contents of files
+        self.process_mark = uuid.uuid4().hex  # of processes: in no command line of ours
+        self.work = pathlib.Path(work).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="containment-", dir="/var/tmp"))
         self.base.chmod(0o755)
@@ -123,19 +124,19 @@ class World:
     def process(self, uid):
         """A process of the host that bears the mark in its command line."""
         become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
-        child = subprocess.Popen([*become, "/bin/sh", "-c", "sleep 600; :", self.mark], stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([*become, "/bin/sh", "-c", "read line", self.process_mark], stdin=subprocess.PIPE,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.undo.append(lambda: end(child))
         return child
 
     def words(self, victim):
-        """What every probe is told. The mark itself is given backwards, so that no command line of ours bears it."""
+        """What every probe is told. What it looks for is given backwards, so that it does not find its own command line."""
         namespaces = [os.readlink(f"/proc/self/ns/{name}") for name in ("ipc", "uts", "net", "pid", "mnt", "user", "cgroup")]
-        return ["--canary", ",".join(str(path) for path in self.canaries), "--mirrored", self.mark[::-1],
+        return ["--canary", ",".join(str(path) for path in self.canaries), "--mirrored", self.mark[::-1], "--process", self.process_mark[::-1],
                 "--pid", str(victim), "--port", str(self.port), "--abstract", self.abstract, "--sockets", ",".join(self.sockets),
                 "--key", str(self.key), "--name", self.name, "--namespaces", ",".join(namespaces),
                 "--pts-device", str(os.stat("/dev/pts").st_dev), "--source", str(self.source), "--set-id", str(self.set_id),
-                "--words", "/var/lib/cordon,/run/cordon,.local/state/cordon,cordon-state", "--uuid", self.mark[:8]]
+                "--bytes", str(512 << 20), "--words", "/var/lib/cordon,/run/cordon,.local/state/cordon,cordon-state", "--uuid", self.mark[:8]]
 
 
 def end(child):

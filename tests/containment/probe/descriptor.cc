@@ -2,6 +2,7 @@
 // Group H: descriptors that came along.
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <dirent.h>
 #include <sys/socket.h>
@@ -70,6 +71,7 @@ void send_descriptors(const Words&, Findings& out) {
 
 // Changes the open file description of our standard streams, then says more than a pipe holds.
 void shared_description(const Words& words, Findings& out) {
+  (void)std::signal(SIGIO, SIG_IGN);
   for (int fd = 0; fd < 3; ++fd) {
     const int flags = ::fcntl(fd, F_GETFL);
     (void)::fcntl(fd, F_SETFL, flags | O_NONBLOCK | O_APPEND | O_ASYNC);

@@ -118,7 +118,9 @@ void walk(const std::string& top,
     while (const dirent* const entry = ::readdir(dir)) {
       const std::string name = entry->d_name;
       if (name == "." || name == "..") continue;
-      const std::string path = (here == "/" ? "/" : here + "/") + name;
+      std::string path = here;
+      if (path != "/") path += '/';
+      path += name;
       if (path == "/proc" || path == "/sys") continue;
       if (!visit(path, entry->d_type)) {
         ::closedir(dir);

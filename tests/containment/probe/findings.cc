@@ -134,22 +134,25 @@ std::string json_text(std::string_view text) {
   return out + '"';
 }
 
-std::string Findings::json(std::string_view row) const {
-  // The first check that got through, or else the last word, explains the outcome.
-  std::string detail = checks_.empty() ? "" : checks_.front().name + ": " + checks_.front().seen;
-  const auto open =
-      std::find_if(checks_.begin(), checks_.end(), [](const Check& c) { return !c.ok; });
-  if (open != checks_.end()) {
-    detail = open->name + ": " + open->seen;
-  } else if (!broken_.empty()) {
-    detail = broken_.front();
-  } else if (!skipped_.empty()) {
-    detail = skipped_;
-  } else if (!vacuous_.empty()) {
-    detail = vacuous_;
+// What explains the outcome: a check that came through whole, one that only answered otherwise, or
+// the first.
+std::string Findings::detail() const {
+  const auto told = [](const Check& check) { return check.name + ": " + check.seen; };
+  const Check* answered = nullptr;
+  for (const Check& check : checks_) {
+    if (!check.ok && check.seen.starts_with("came through")) return told(check);
+    if (!check.ok && answered == nullptr) answered = &check;
   }
+  if (answered != nullptr) return told(*answered);
+  if (!broken_.empty()) return broken_.front();
+  if (!skipped_.empty()) return skipped_;
+  if (!vacuous_.empty()) return vacuous_;
+  return checks_.empty() ? "" : told(checks_.front());
+}
+
+std::string Findings::json(std::string_view row) const {
   std::string out = R"({"row":)" + json_text(row) + R"(,"outcome":)" +
-                    json_text(word_of(outcome())) + R"(,"detail":)" + json_text(detail) +
+                    json_text(word_of(outcome())) + R"(,"detail":)" + json_text(detail()) +
                     R"(,"checks":[)";
   for (const Check& check : checks_) {
     if (&check != &checks_.front()) out += ',';

@@ -59,6 +59,7 @@ void local_sockets(const Words& words, Findings& out) {
   sockaddr_un address{.sun_family = AF_UNIX};
   std::memcpy(address.sun_path, "\0own-name", 9);
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) return out.control("AF_UNIX works inside", false, name_of_error(errno));
   const Answer bound = answer(::bind(listener, reinterpret_cast<const sockaddr*>(&address),
                                      offsetof(sockaddr_un, sun_path) + 9));
   (void)::listen(listener, 1);

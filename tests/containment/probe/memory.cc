@@ -3,6 +3,7 @@
 // bound.
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/ipc.h>
@@ -70,8 +71,7 @@ std::size_t by_segments(std::size_t bytes, Answer& last) {
   if (id < 0) return 0;
   void* const at = ::shmat(id, nullptr, 0);
   (void)::shmctl(id, IPC_RMID, nullptr);
-  if (at == reinterpret_cast<void*>(-1))
-    return 0;  // NOLINT(performance-no-int-to-ptr): shmat's own failure value
+  if (reinterpret_cast<std::intptr_t>(at) == -1) return 0;
   std::memset(at, 0x5a, bytes);
   return bytes;
 }

@@ -109,7 +109,13 @@ void new_mount_calls(const Words&, Findings& out) {
 // Where a nested user namespace would lead: the number of the step that failed, 0 where none did.
 int nested_chain() {
   const int before = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (before < 0) return 8;
+  const std::string user = "0 " + std::to_string(::getuid()) + " 1";
+  const std::string group = "0 " + std::to_string(::getgid()) + " 1";
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 1;
+  (void)try_write("/proc/self/setgroups", "deny");
+  (void)try_write("/proc/self/uid_map", user);
+  (void)try_write("/proc/self/gid_map", group);
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;
   if (::mount("none", "/tmp", "tmpfs", 0, nullptr) != 0) return 3;
   if (::mkdir("/tmp/old", 0700) != 0 || ::chdir("/tmp") != 0) return 4;

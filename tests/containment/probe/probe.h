@@ -82,6 +82,7 @@ class Findings {
   std::string json(std::string_view row) const;
 
  private:
+  std::string detail() const;
   struct Check {
     std::string name;
     std::string seen;

@@ -57,7 +57,7 @@ void triggers(const Words&, Findings& out) {
 
 // The mark stands in the command line of a process of the host; in ours it is given backwards.
 void foreign_processes(const Words& words, Findings& out) {
-  const std::string mark = words.mirrored("mirrored");
+  const std::string mark = words.mirrored("process");
   const std::vector<std::string> all = pids();
   out.control("our own process is shown", !all.empty(), "/proc shows none");
   std::string found;

@@ -139,7 +139,9 @@ constexpr long kMseal = 462;
 
 void recent_calls(const Words&, Findings& out) {
   out.refused("memfd_secret", call(SYS_memfd_secret, -1), {ENOSYS});
-  out.refused("uretprobe", ask_child([] { return call(kUretprobe); }), {ENOSYS});
+  // Newer kernels let it pass every filter, and end whoever calls it from elsewhere than their own
+  // trampoline.
+  out.refused("uretprobe", ask_child([] { return call(kUretprobe); }), {ENOSYS, EINTR});
   out.refused("map_shadow_stack", call(kMapShadowStack, 0, 0, -1), {ENOSYS});
   out.refused("lsm_set_self_attr", call(kLsmSetSelfAttr, 0, nullptr, 0, -1), {EPERM, ENOSYS});
   // It can only take rights from oneself: either way is a decision, so it is told and not judged.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group A, writing: what of the host can be changed.
+#include <algorithm>
 #include <cerrno>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -88,7 +89,6 @@ constexpr const char* kProtected[] = {
 void create_protected(const Words&, Findings& out) {
   for (const char* const name : kProtected) {
     const std::string path = name;
-    const std::size_t slash = path.rfind('/');
     for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
       (void)::mkdir(path.substr(0, at).c_str(), 0700);
     }
@@ -100,7 +100,6 @@ void create_protected(const Words&, Findings& out) {
                   return answer(::rename("plain", path.c_str()));
                 }(),
                 {EROFS, EACCES, EPERM, EBUSY, ENOENT, ENOTDIR, EISDIR, EXDEV});
-    (void)slash;
   }
   (void)::unlink("plain");
 }
@@ -179,10 +178,15 @@ void landlock_gaps(const Words& words, Findings& out) {
     const std::string parent = path.substr(0, path.rfind('/'));
     out.refused("stat " + path, answer(::stat(path.c_str(), &about)), {ENOENT});
     out.refused("access " + path, answer(::access(path.c_str(), F_OK)), {ENOENT});
-    out.holds("chdir " + parent,
-              ask_child([&] { return answer(::chdir(parent.c_str())); }).failed() ||
-                  !names_in(parent).empty() == false,
-              "its content");
+    const std::string name = path.substr(parent.size() + 1);
+    const std::vector<std::string> shown = names_in(parent);
+    out.holds("list " + parent, std::find(shown.begin(), shown.end(), name) == shown.end(),
+              "shows it");
+    out.holds("chdir " + parent, ask_child([&] {
+                                   const bool inside = ::chdir(parent.c_str()) == 0;
+                                   return inside ? try_open(name, O_PATH) : answer(-1);
+                                 }).failed(),
+              "leads to it");
   }
   const char* const path = "/usr/bin/env";
   struct stat about{};
