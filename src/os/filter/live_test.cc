@@ -28,6 +28,16 @@ std::string load_here(FilterProfile profile) {
   return outcome(seccomp_load(filter_program(profile)));
 }
 
+// Until the process ends.
+void let_all_go_on(int listener_number) {
+  const Fd listener{listener_number};
+  for (;;) {
+    if (const auto call = seccomp_receive(listener)) {
+      (void)seccomp_respond_continue(listener, call->id);
+    }
+  }
+}
+
 class LiveFilter : public testing::TestWithParam<FilterProfile> {
  protected:
   // Runs `act` in a child under the filter; a listener, where the filter needs one, lets all go on.
@@ -56,14 +66,7 @@ class LiveFilter : public testing::TestWithParam<FilterProfile> {
         acting.join();
         return said;
       }
-      std::thread{[number] {
-        const Fd listener{number};
-        for (;;) {
-          if (const auto call = seccomp_receive(listener)) {
-            (void)seccomp_respond_continue(listener, call->id);
-          }
-        }
-      }}.detach();
+      std::thread{let_all_go_on, number}.detach();
       acting.join();
       return said;
     });
