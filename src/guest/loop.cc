@@ -205,13 +205,11 @@ Status Loop::write_control() {
     const ssize_t count = ::send(control_.get(), sending_.data() + sent_, sending_.size() - sent_,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) {
+    if (count < 0) {
+      // Full; or nobody is there any more. That is for reading to find out: the last thing that a
+      // host left on this stream may be the next one.
       blocked_ = true;
       return {};
-    }
-    if (count < 0) {
-      if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::stream_ended;
-      return Error::from_errno("send");
     }
     sent_ += static_cast<std::size_t>(count);
   }
