@@ -74,7 +74,7 @@ Status raise_oom_score(const Descent&) {
   int now = 0;
   std::from_chars(text.data(), text.data() + text.size(), now);
   const int raised = std::min(now + kWorkloadOomScore, kMostOomScore);
-  const Status written = os::write_file(os::at_cwd(), kOomScore, std::to_string(raised));
+  Status written = os::write_file(os::at_cwd(), kOomScore, std::to_string(raised));
   TRY_DO(os::set_dumpable(false));
   return written;
 }

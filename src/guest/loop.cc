@@ -61,8 +61,9 @@ Status Loop::watch_fixed() {
 }
 
 std::optional<std::chrono::milliseconds> Loop::patience() const {
-  if (!starter_ || !starter_->deadline()) return std::nullopt;
-  const auto left = *starter_->deadline() - Starter::Clock::now();
+  const auto deadline = starter_ ? starter_->deadline() : std::nullopt;
+  if (!deadline) return std::nullopt;
+  const auto left = *deadline - Starter::Clock::now();
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{0});
 }
 
@@ -136,8 +137,8 @@ Status Loop::read_control() {
   cutter_.push(std::span{buffer}.first(received->bytes));
   while (true) {
     const auto body = cutter_.next();
-    if (body && !*body) return {};
-    const Status judged = body ? on_body(**body) : Status{body.error()};
+    if (body && !body->has_value()) return {};
+    const Status judged = body ? on_body(body->value()) : Status{body.error()};
     if (judged) continue;
     if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::protocol_error;
     return judged;
@@ -168,7 +169,7 @@ void Loop::watch_control() {
 
 // A part of what is owed, each process in its turn. False: nothing is.
 bool Loop::collect_owed() {
-  if (std::exchange(hello_owed_, false)) {
+  if (std::exchange(hello_owed_, false) && setup_) {
     const auto version = std::min(setup_->most_version, frame::kGuestVersion);
     const auto hello = encode(frame::FromGuest{frame::Hello{.version = version}});
     sending_.insert(sending_.end(), hello.begin(), hello.end());
@@ -198,20 +199,18 @@ Status Loop::write_control() {
         const bool large = sending_.capacity() >= kWorthReturning;
         sending_ = std::vector<std::byte>{};
         // Idle: what the way here has left in the heap goes back to the sandbox.
-        if (large) ::malloc_trim(0);
+        if (large) static_cast<void>(::malloc_trim(0));
         return {};
       }
     }
     const ssize_t count = ::send(control_.get(), sending_.data() + sent_, sending_.size() - sent_,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) {
+    if (count < 0) {
+      // Full; or nobody is there any more. That is for reading to find out: the last thing that a
+      // host left on this stream may be the next one.
       blocked_ = true;
       return {};
-    }
-    if (count < 0) {
-      if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::stream_ended;
-      return Error::from_errno("send");
     }
     sent_ += static_cast<std::size_t>(count);
   }

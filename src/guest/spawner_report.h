@@ -17,7 +17,7 @@ namespace cordon::guest {
 enum class Ask : std::uint8_t { start, file };
 
 struct SpawnerReport {
-  enum class Kind : std::uint32_t {
+  enum class Kind : std::uint8_t {
     ready,    // all fences stand
     fallen,   // a step of the descent failed; the spawner ends
     streams,  // beside it our ends: input, out, err; or a terminal's master
