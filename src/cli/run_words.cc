@@ -50,9 +50,10 @@ int exit_code_of(const node::RunOutcome& outcome) {
     case Ending::infrastructure:
       return 125;
     case Ending::disk:
+    case Ending::inodes:
     case Ending::pids:
       // The command has ended by itself, on account of the limit, where it could: its own code.
-      return verdict.status > 0 && verdict.status < 128 ? verdict.status : 137;
+      return verdict.status > 0 ? verdict.status : 128 + SIGKILL;
     default:
       return 128 + SIGKILL;
   }

@@ -8,11 +8,22 @@
 namespace cordon::node {
 namespace {
 
+bool has_no_inode_left(const frame::DiskUse& disk) {
+  return disk.most_inodes > 0 && disk.inodes >= disk.most_inodes;
+}
+
 // Less than a page is left, or no inode: nothing more could be written.
 bool is_full(const frame::DiskUse& disk) {
   constexpr std::uint64_t kPage = 4096;
-  return (disk.most_bytes > 0 && disk.bytes + kPage > disk.most_bytes) ||
-         (disk.most_inodes > 0 && disk.inodes >= disk.most_inodes);
+  return (disk.most_bytes > 0 && disk.bytes + kPage > disk.most_bytes) || has_no_inode_left(disk);
+}
+
+// As a shell counts: a limit says why it ended, and this how.
+constexpr int kBySignal = 128;
+
+int code_of(const frame::Exited& exited) {
+  const auto value = static_cast<int>(exited.value);
+  return exited.by_signal ? kBySignal + value : value;
 }
 
 std::string main_process(const EndFacts& facts) {
@@ -21,7 +32,7 @@ std::string main_process(const EndFacts& facts) {
 
 Verdict memory_verdict(const EndFacts& facts, std::string culprit, std::string explanation) {
   return {.ending = Ending::memory,
-          .status = SIGKILL,
+          .status = kBySignal + SIGKILL,
           .limit = facts.memory_limit.value_or(0),
           .peak = facts.use.memory_peak.value_or(0),
           .culprit = std::move(culprit),
@@ -30,9 +41,9 @@ Verdict memory_verdict(const EndFacts& facts, std::string culprit, std::string e
 
 Verdict disk_verdict(const EndFacts& facts, const frame::Exited& exited) {
   const frame::DiskUse& disk = exited.disk;
-  const bool inodes = disk.inodes >= disk.most_inodes;
-  return {.ending = Ending::disk,
-          .status = static_cast<int>(exited.value),
+  const bool inodes = has_no_inode_left(disk);
+  return {.ending = inodes ? Ending::inodes : Ending::disk,
+          .status = code_of(exited),
           .limit = inodes ? disk.most_inodes : disk.most_bytes,
           .peak = inodes ? disk.inodes : disk.bytes,
           .culprit = main_process(facts),
@@ -42,7 +53,7 @@ Verdict disk_verdict(const EndFacts& facts, const frame::Exited& exited) {
 
 Verdict pids_verdict(const EndFacts& facts, const frame::Exited& exited) {
   return {.ending = Ending::pids,
-          .status = static_cast<int>(exited.value),
+          .status = code_of(exited),
           .limit = facts.pids_limit.value_or(0),
           .peak = facts.use.pids_peak.value_or(facts.pids_limit.value_or(0)),
           .culprit = main_process(facts),
@@ -76,10 +87,10 @@ Verdict judge_end(const EndFacts& facts) {
   if (facts.stopped) {
     const Stop& stop = *facts.stopped;
     return {.ending = stop.ending,
-            .status = facts.exited ? static_cast<int>(facts.exited->value) : SIGKILL,
+            .status = facts.exited ? code_of(*facts.exited) : kBySignal + SIGKILL,
             .limit = stop.limit,
             .peak = stop.peak,
-            .culprit = stop.culprit};
+            .culprit = stop.culprit.empty() ? main_process(facts) : stop.culprit};
   }
   if (facts.exited) return of_exit(facts, *facts.exited);
   // Pid 1 itself is gone: the whole sandbox ended with it.

@@ -40,6 +40,8 @@ std::string_view to_string(Ending ending) noexcept {
       return "pids";
     case Ending::disk:
       return "disk";
+    case Ending::inodes:
+      return "inodes";
     case Ending::output:
       return "output";
     case Ending::policy:

@@ -15,7 +15,8 @@ enum class Ending : std::uint8_t {
   cpu_time,
   memory,
   pids,
-  disk,
+  disk,    // bytes
+  inodes,  // files
   output,
   policy,          // a tripwire of the policy
   revoked,         // its token or tenant was revoked
@@ -27,7 +28,7 @@ std::string_view to_string(Ending ending) noexcept;
 
 struct Verdict {
   Ending ending = Ending::infrastructure;
-  int status = 0;
+  int status = 0;           // where a limit ended it, as a shell counts: 128 and the signal
   std::uint64_t limit = 0;  // in the limit's own unit; 0 where no limit ended it
   std::uint64_t peak = 0;   // what was reached
   std::string culprit;      // "python3 pid 7", where known
