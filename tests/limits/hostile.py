@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that run into a limit on purpose. Each writes into `stamp` when it met its limit, by the clock that all processes share."""
+
+HEAD = """
+import os, sys, time
+def stamp():
+    with open('stamp', 'w') as out: out.write(str(time.monotonic()))
+"""
+
+FORK_BOMB = HEAD + """
+met = False
+while True:
+    try:
+        os.fork()
+    except OSError:
+        if not met and os.getpid() == first: stamp(); met = True
+""".replace("met = False", "met, first = False, os.getpid()")
+
+# A step of 1 MiB, stamped before it is taken: the last stamp is as near to the limit as a program can tell.
+MEMORY_HOG = HEAD + """
+held = []
+while True:
+    stamp()
+    held.append(bytearray(os.urandom(1)) * (1 << 20))
+"""
+
+# The child is far larger than its parent, so it is the child that the kernel ends.
+MEMORY_CHILD = HEAD + """
+child = os.fork()
+if child == 0:
+    held = []
+    while True: held.append(bytearray(b'x') * (1 << 20))
+_, status = os.waitpid(child, 0)
+print('child', os.waitstatus_to_exitcode(status))
+sys.exit(5)
+"""
+
+DISK_FILLER = HEAD + """
+with open('/tmp/full', 'wb', buffering=0) as out:
+    try:
+        while True: out.write(b'x' * (1 << 20))
+    except OSError as error:
+        stamp()
+        sys.exit('disk: ' + error.strerror)
+"""
+
+INODE_FILLER = HEAD + """
+try:
+    for number in range(10_000_000): open(f'/tmp/{number}', 'w').close()
+except OSError as error:
+    stamp()
+    sys.exit('disk: ' + error.strerror)
+"""
+
+OUTPUT_FLOOD = """
+import os
+block = b'x' * (1 << 16)
+for _ in range((10 << 30) // len(block)): os.write(1, block)
+"""
+
+MANY_FILES = HEAD + """
+held = []
+try:
+    for _ in range(10_000): held.append(os.open('/dev/null', os.O_RDONLY))
+except OSError as error:
+    os.close(held[-1])
+    stamp()
+    print(len(held), error.errno)
+    sys.exit(9)
+print(len(held))
+"""
+
+# Deaf to the gentle end. It stamps its beginning, and beside that the processor time it has had.
+SPINNER = HEAD + """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+stamp()
+while True:
+    with open('had', 'w') as out: out.write(f'{time.monotonic()} {time.process_time()}')
+    next = time.process_time() + 0.02
+    while time.process_time() < next: pass
+"""
+
+# A loop of short commands: one line with the moment and what it took, in milliseconds.
+NEIGHBOUR = """
+import os, time
+out = open('latency', 'w', buffering=1)
+while True:
+    begin = time.monotonic()
+    os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
+    out.write(f'{begin} {(time.monotonic() - begin) * 1000}\\n')
+    time.sleep(0.005)
+"""
