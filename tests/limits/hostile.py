@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that run into a limit on purpose. Each writes into `stamp` when it met its limit, by the clock that all processes share."""
+"""Programs that run into a limit on purpose. Each writes into `stamp` when it met its limit, by the clock that all processes share,
+and what processor time it had by then."""
 
 HEAD = """
 import os, sys, time
-def stamp():
-    with open('stamp', 'w') as out: out.write(str(time.monotonic()))
+stamps = os.open('stamp', os.O_RDWR | os.O_CREAT, 0o644)
+def stamp():    # of one length, so that it is whole at every moment
+    os.pwrite(stamps, f'{time.monotonic():020.6f} {time.process_time():020.6f}'.encode(), 0)
 """
 
 FORK_BOMB = HEAD + """
@@ -63,20 +65,18 @@ held = []
 try:
     for _ in range(10_000): held.append(os.open('/dev/null', os.O_RDONLY))
 except OSError as error:
-    os.close(held[-1])
     stamp()
     print(len(held), error.errno)
     sys.exit(9)
 print(len(held))
 """
 
-# Deaf to the gentle end. It stamps its beginning, and beside that the processor time it has had.
+# Deaf to the gentle end. It stamps all the time, with the processor time that it has had.
 SPINNER = HEAD + """
 import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-stamp()
 while True:
-    with open('had', 'w') as out: out.write(f'{time.monotonic()} {time.process_time()}')
+    stamp()
     next = time.process_time() + 0.02
     while time.process_time() < next: pass
 """
