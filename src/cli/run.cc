@@ -167,8 +167,8 @@ Status RunVerb::record(AuditEvent event) {
 Result<node::RunOutcome> RunVerb::launch() {
   asio::io_context loop{1};
   const bool spare = !host_.root && host_.has(Feature::id_ranges);
-  TRY(auto launcher,
-      sandbox::LocalLauncher::start(loop.get_executor(), beside("cordon-launcher"), spare));
+  const std::string program = beside("cordon-launcher");
+  TRY(auto launcher, sandbox::LocalLauncher::start(loop.get_executor(), program, spare));
   sandbox::ProcessBackend backend{loop.get_executor(), launcher};
   TRY(std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options_.raw));
   sandbox::Command command{.arguments = options_.command,
@@ -183,6 +183,8 @@ Result<node::RunOutcome> RunVerb::launch() {
   };
   auto outcome = async::block_on(loop, drive(backend, *lowered_, std::move(command), *face));
   face->leave();
+  // Whatever the outcome: it is known, and what is left behind is the next start's.
+  if (launcher.is_lost()) static_cast<void>(sandbox::LocalLauncher::reclaim(program, spare));
   return outcome;
 }
 

@@ -37,13 +37,16 @@ Result<os::Fd> open_group(const std::string& path) {
   return os::openat(os::at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
-// Field 22 of /proc/PID/stat: when it started, in clock ticks since boot.
+// Field 22 of /proc/PID/stat: when it started, in clock ticks since boot. One that has ended and
+// waits for its parent is not found.
 Result<std::string> start_time(pid_t pid) {
   TRY(const std::string text,
       os::read_file(os::at_cwd(), fmt::format("/proc/{}/stat", pid).c_str()));
   // The name in brackets may contain anything, also brackets and spaces.
   std::size_t at = text.rfind(')');
   if (at == std::string::npos) return Error{Errc::internal, "/proc/PID/stat has no name"};
+  const std::string_view state = std::string_view{text}.substr(at).substr(0, 3);
+  if (state == ") Z" || state == ") X") return Error{Errc::not_found, "the process has ended"};
   for (int field = 2; field < 22; ++field) {
     at = text.find(' ', at + 1);
     if (at == std::string::npos) return Error{Errc::internal, "/proc/PID/stat is short"};

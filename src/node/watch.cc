@@ -11,7 +11,7 @@ namespace {
 
 // A build that meets its limit once goes on with what it has; a fork bomb stays there. So many
 // looks in a row at the limit, with new refusals, are a fork bomb.
-constexpr int kStubborn = 10;
+constexpr int kStubborn = 5;
 
 std::string name_of(const os::TreeUse& tree) {
   if (tree.largest.empty()) return {};

@@ -80,7 +80,7 @@ void GuestLink::end(Error why) {
   }
 }
 
-void GuestLink::close() { end(Error{Errc::unavailable, "the sandbox was left"}); }
+void GuestLink::close(std::string why) { end(Error{Errc::unavailable, std::move(why)}); }
 
 Error GuestLink::why_ended() const {
   return ended_ ? *ended_ : Error{Errc::internal, "the sandbox has not ended"};

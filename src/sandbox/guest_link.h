@@ -36,8 +36,8 @@ class GuestLink {
   void resize(std::uint32_t process, frame::WindowSize size);
   async::Task<frame::Usage> usage();
 
-  // Lets go of the stream: pid 1 ends, if nobody else holds it.
-  void close();
+  // Lets go of the stream: pid 1 ends, if nobody else holds it. Who waits is told why.
+  void close(std::string why = "the sandbox was left");
 
  private:
   struct Channel {

@@ -53,28 +53,60 @@ Status map_ids(const os::Fd& socket, pid_t pid, bool spare_id) {
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(const asio::any_io_executor& executor, os::Child child, os::Fd socket)
-    : child_{std::move(child)}, socket_{executor, socket.release()} {}
+LocalLauncher::LocalLauncher(const asio::any_io_executor& executor, Started started, os::Fd end)
+    : child_{std::move(started.child)},
+      socket_{executor, started.socket.release()},
+      end_{executor, end.release()} {}
 
-Result<LocalLauncher> LocalLauncher::start(const asio::any_io_executor& executor,
-                                           const std::string& program, bool spare_id) {
+Result<LocalLauncher::Started> LocalLauncher::start_program(const std::string& program,
+                                                            bool spare_id) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   const std::array<const os::Fd*, 1> fds{&pair.two};  // becomes descriptor 3
   TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, {}, fds));
   pair.two = os::Fd{};
   TRY_DO(map_ids(pair.one, child.pid(), spare_id));
-  return LocalLauncher{executor, std::move(child), std::move(pair.one)};
+  return Started{std::move(child), std::move(pair.one)};
+}
+
+Result<LocalLauncher> LocalLauncher::start(const asio::any_io_executor& executor,
+                                           const std::string& program, bool spare_id) {
+  TRY(Started started, start_program(program, spare_id));
+  TRY(os::Fd end, os::duplicate(started.child.pidfd()));
+  return LocalLauncher{executor, std::move(started), std::move(end)};
+}
+
+Status LocalLauncher::reclaim(const std::string& program, bool spare_id) {
+  TRY(Started started, start_program(program, spare_id));
+  started.socket = os::Fd{};  // its first look finds nobody: it ends by itself
+  TRY_DO(std::move(started.child).wait());
+  return {};
+}
+
+void LocalLauncher::when_ended(std::function<void()> act) {
+  end_.async_wait(asio::posix::descriptor_base::wait_read,
+                  [act = std::move(act)](const boost::system::error_code& error) {
+                    if (!error) act();
+                  });
+}
+
+void LocalLauncher::ignore_end() {
+  boost::system::error_code ignored;
+  end_.cancel(ignored);
+}
+
+Error LocalLauncher::lost() {
+  lost_ = true;
+  return Error{Errc::unavailable, "the launcher has ended"};
 }
 
 async::Task<LocalLauncher::Message> LocalLauncher::receive() {
   const auto [error] = co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
-  if (error) co_return Error{Errc::unavailable, "the launcher has ended"};
+  if (error) co_return lost();
   std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
   os::Fd socket{socket_.native_handle()};
   auto got = os::receive(socket, buffer, 2);
   static_cast<void>(socket.release());  // the descriptor stays the owner
-  if (!got) co_return std::move(got).error();
-  if (got->bytes == 0) co_return Error{Errc::unavailable, "the launcher has ended"};
+  if (!got || got->bytes == 0) co_return lost();
   CO_TRY(frame::FromLauncher body,
          frame::decode_from_launcher(std::span{buffer}.first(got->bytes)));
   Message message{std::move(body), std::move(got->fds)};
@@ -89,7 +121,7 @@ async::Task<LaunchedSandbox> LocalLauncher::launch(const frame::LaunchPlan& plan
     os::Fd socket{socket_.native_handle()};
     const auto sent = os::send(socket, request);
     static_cast<void>(socket.release());
-    if (!sent) co_return sent.error();
+    if (!sent) co_return lost();
   }
   CO_TRY(Message message, co_await receive());
   if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
@@ -113,7 +145,7 @@ async::Task<frame::Ended> LocalLauncher::destroy(std::string id) {
     os::Fd socket{socket_.native_handle()};
     const auto sent = os::send(socket, request);
     static_cast<void>(socket.release());
-    if (!sent) co_return Error{Errc::unavailable, "the launcher has ended"};
+    if (!sent) co_return lost();
   }
   // The first word on its end counts: it may have ended by itself just before, and then the answer
   // to our request tells nothing.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process/process_backend.h"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "os/cgroup_usage.h"
 #include "sandbox/guest_link.h"
 
 namespace cordon::sandbox {
@@ -22,34 +26,61 @@ class GuestProcess final : public Process {
   std::uint32_t number_;
 };
 
+frame::GroupUse use_of(const std::vector<std::string>& groups) {
+  const os::CgroupUsage usage = os::read_cgroup_usage(groups);
+  frame::GroupUse use{.memory_peak = usage.memory_peak,
+                      .oom_kills = usage.oom_kills,
+                      .pids_peak = usage.pids_peak,
+                      .pids_refused = usage.pids_refused};
+  if (usage.cpu) use.cpu_microseconds = static_cast<std::uint64_t>(usage.cpu->count());
+  return use;
+}
+
 class ProcessSandbox final : public Sandbox {
  public:
   ProcessSandbox(const asio::any_io_executor& executor, LocalLauncher& launcher,
                  LaunchedSandbox launched)
       : launcher_{launcher},
         about_{std::move(launched.about)},
-        pidfd_{std::move(launched.pidfd)},
-        link_{executor, std::move(launched.control)} {}
+        pidfd_{executor, launched.pidfd.release()},
+        link_{std::make_shared<GuestLink>(executor, std::move(launched.control))} {
+    // Nobody but its launcher can end it in order: without one it does not go on.
+    launcher_.when_ended([link = std::weak_ptr{link_}] {
+      if (const auto held = link.lock()) held->close("the launcher has ended");
+    });
+  }
+  ProcessSandbox(const ProcessSandbox&) = delete;
+  ProcessSandbox& operator=(const ProcessSandbox&) = delete;
+  ~ProcessSandbox() override { launcher_.ignore_end(); }
 
-  asio::awaitable<void> serve() override { return link_.serve(); }
+  asio::awaitable<void> serve() override { return link_->serve(); }
   std::unique_ptr<Process> start(Command command) override {
-    return std::make_unique<GuestProcess>(link_, link_.start(std::move(command)));
+    return std::make_unique<GuestProcess>(*link_, link_->start(std::move(command)));
   }
-  async::Task<frame::Usage> usage() override { return link_.usage(); }
-  async::Task<frame::Ended> destroy() override {
-    auto ended = co_await launcher_.destroy(about_.id);
-    link_.close();
-    co_return ended;
-  }
+  async::Task<frame::Usage> usage() override { return link_->usage(); }
+  async::Task<frame::Ended> destroy() override;
   const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
   std::uint32_t pid() const noexcept override { return about_.pid; }
 
  private:
   LocalLauncher& launcher_;
   frame::Launched about_;
-  os::Fd pidfd_;
-  GuestLink link_;
+  asio::posix::stream_descriptor pidfd_;  // of pid 1
+  std::shared_ptr<GuestLink> link_;
 };
+
+async::Task<frame::Ended> ProcessSandbox::destroy() {
+  auto ended = co_await launcher_.destroy(about_.id);
+  link_->close();
+  if (ended || !launcher_.is_lost()) co_return ended;
+  // Pid 1 ends with its stream, and the namespace with pid 1. The groups still know what they
+  // counted; they go with the next launcher's start.
+  const auto [error] = co_await pidfd_.async_wait(asio::posix::descriptor_base::wait_read,
+                                                  asio::as_tuple(asio::use_awaitable));
+  if (error) co_return ended;
+  frame::Ended alone{.id = about_.id, .use = use_of(about_.groups)};
+  co_return alone;
+}
 
 }  // namespace
 
