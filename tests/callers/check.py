@@ -43,7 +43,7 @@ def main(checks, add_options=None):
     parser.add_argument("names", nargs="*", help="only these checks")
     if add_options:
         add_options(parser)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if os.geteuid() != 0:
         print("skipped: needs root, to become other users")
         sys.exit(77)
