@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cordon run` through pipes: exit codes, streams byte for byte, and the report."""
+import hashlib
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "callers"))
+
+from caller import survivors  # noqa: E402
+from check import equal, expect, main  # noqa: E402
+
+MUCH = 8 << 20
+MECHANISMS = {"user_namespace", "ids", "mount_namespace", "pid_namespace", "ipc_namespace", "uts_namespace", "cgroup_namespace", "network",
+              "seccomp", "no_new_privs", "capabilities", "landlock", "memory", "pids", "cpu", "open_files", "disk", "inodes", "wall_time",
+              "cpu_time", "output"}
+
+
+def exit_codes(caller):
+    for command, code, ending in ((["true"], 0, "exit"), (["sh", "-c", "exit 3"], 3, "exit"), (["sh", "-c", "exit 255"], 255, "exit"),
+                                  (["sh", "-c", "kill -9 $$"], 137, "signal"), (["sh", "-c", "kill -SEGV $$"], 139, "signal")):
+        ended = caller.run([], command)
+        equal((ended.code, ended.report["exit"], ended.verdict["ending"]), (code, code, ending), command)
+        equal(ended.said, [], command)
+
+
+def no_such_program(caller):
+    ended = caller.run([], ["no-such-program"])
+    equal((ended.code, ended.out), (127, b""))
+    equal(ended.said, ["cordon: no-such-program: exec: No such file or directory"])
+
+
+def not_executable(caller):
+    (caller.workspace / "plain").write_text("no program\n")
+    ended = caller.run([], ["./plain"])
+    equal((ended.code, ended.said), (126, ["cordon: ./plain: exec: Permission denied"]))
+
+
+def time_limit(caller):
+    ended = caller.run(["--time", "1s"], ["sleep", "30"])
+    equal((ended.code, ended.verdict["ending"]), (124, "wall_time"))
+    expect(ended.seconds < 4, ended.seconds)
+
+
+def policy_refusals(caller):
+    """126, before anything starts, with the words of a refusal; nothing of the command runs."""
+    bad = caller.home / "bad.toml"
+    bad.write_text("version = 1\nnonsense = true\n")
+    open_net = caller.home / "net.toml"
+    open_net.write_text('version = 1\n[network]\nmode = "restricted"\negress_allowlist = ["example.org"]\n')
+    for path in (bad, open_net):
+        path.chmod(0o644)
+        ended = caller.run(["--policy", str(path)], ["touch", "ran"])
+        equal((ended.code, ended.out), (126, b""), path.name, ended.err)
+        expect(ended.err.startswith(b"cordon: "), ended.err)
+        expect("verdict" not in ended.report and ended.report["exit"] == 126 and ended.report["failure"], ended.report)
+    denial, = ended.report["denials"]
+    equal(denial["code"], "CORDON-PLAN-NETWORK")
+    expect("--no-network" in denial["fix"] and f"  fix   {denial['fix']}\n".encode() in ended.err, denial, ended.err)
+    equal(caller.run(["--policy", str(open_net), "--no-network"], ["true"]).code, 0, "the fix")
+    ended = caller.run(["--workspace", "/"], ["touch", "ran"])
+    equal(ended.code, 126, ended.err)
+    ended = caller.run(["--memory", "much"], ["touch", "ran"])
+    equal(ended.code, 126, ended.err)
+    expect(not (caller.workspace / "ran").exists(), "it ran all the same")
+
+
+def cannot_start(caller):
+    """125: the policy is good, and the sandbox did not come up. Here its launcher is not beside it."""
+    alone = caller.directory("alone")
+    os.link(caller.programs / "cordon", alone / "cordon") if same_device(caller, alone) else copy(caller.programs / "cordon", alone / "cordon")
+    caller.programs = alone
+    ended = caller.run([], ["true"])
+    equal((ended.code, ended.report["exit"]), (125, 125), ended.err)
+    expect(ended.said, "no word why")
+
+
+def same_device(caller, directory):
+    return (caller.programs / "cordon").stat().st_dev == directory.stat().st_dev
+
+
+def copy(source, target):
+    target.write_bytes(source.read_bytes())
+    target.chmod(0o755)
+
+
+def usage_error(caller):
+    done = caller.verb("run", "--no-such-flag", "--", "true")
+    equal((done.returncode, done.stdout), (2, b""), done.stderr)
+    expect(done.stderr.startswith(b"cordon: "), done.stderr)
+
+
+def output_untouched(caller):
+    """Random bytes: among them every escape sequence and every byte that a terminal would change."""
+    data = os.urandom(MUCH)
+    (caller.workspace / "data").write_bytes(data)
+    ended = caller.run([], ["cat", "data"])
+    equal((len(ended.out), hashlib.sha256(ended.out).hexdigest()), (MUCH, hashlib.sha256(data).hexdigest()))
+    equal((ended.code, ended.err, ended.report["output_bytes"]), (0, b"", MUCH))
+    ended = caller.run([], ["sh", "-c", "cat data >&2"])
+    equal((ended.err == data, ended.out), (True, b""), "through standard error")
+
+
+def input_untouched(caller):
+    data = os.urandom(MUCH)
+    ended = caller.run([], ["cat"], stdin=data)
+    expect(ended.out == data, f"{len(ended.out)} bytes came back")
+    equal((ended.code, ended.err), (0, b""))
+
+
+def reader_that_leaves(caller):
+    """`cordon run -- yes | head`: a caller that closes its end does not hang the run."""
+    child, report = caller.start([], ["sh", "-c", "yes | head -c 20000000; echo done >&2"])
+    os.read(child.stdout.fileno(), 100)
+    child.stdout.close()
+    child.stdout = None
+    ended = caller.finish(child, report, 30, 0)
+    expect(b"done" in ended.err, ended.code, ended.err)
+
+
+def input_not_read(caller):
+    """A command that reads nothing does not wait for what nobody wanted."""
+    ended = caller.run([], ["true"], stdin=os.urandom(MUCH))
+    equal((ended.code, ended.out), (0, b""))
+
+
+def left_behind(caller):
+    """What a command leaves in the background ends with it, and does not hold its streams open."""
+    ended = caller.run([], ["sh", "-c", "sleep 1000 & setsid sleep 1000 & echo out"], timeout=15)
+    equal((ended.code, ended.out), (0, b"out\n"))
+    equal(survivors(2), [], "processes left")
+
+
+def report(caller):
+    ended = caller.run(["--memory", "256M", "--time", "1m", "--pids", "100"], ["sh", "-c", "echo 12345; exit 5"])
+    told = ended.report
+    equal(set(told), {"id", "command", "level", "exit", "enforcement", "denials", "verdict", "usage", "output_bytes", "wall_ms"})
+    equal((told["command"], told["exit"], told["output_bytes"], told["denials"]), (["sh", "-c", "echo 12345; exit 5"], 5, 6, []))
+    equal(told["verdict"], {"ending": "exit", "status": 5, "limit": 0, "peak": 0, "culprit": "", "explanation": "", "line": "exited: 5"})
+    mechanisms = {one["name"]: one for one in told["enforcement"]["mechanisms"]}
+    expect(MECHANISMS <= set(mechanisms), "not told:", MECHANISMS - set(mechanisms))
+    hold = "held" if caller.uid == 0 else "supervised"
+    equal(mechanisms["memory"]["hold"], hold, mechanisms["memory"])
+    expect(0 < told["wall_ms"] < 20_000, told["wall_ms"])
+    if caller.uid == 0:
+        usage = told["usage"]
+        expect(usage["memory_peak"] > 0 and usage["oom_kills"] == 0 and usage["cpu_microseconds"] > 0 and usage["pids_refused"] == 0, usage)
+
+
+def environment(caller):
+    """Nothing of the caller's but what is let in."""
+    how = {**caller.environment(), "SECRET": "s3cret", "LC_ALL": "C.UTF-8", "OTHER": "yes"}
+    ended = caller.run(["--env", "OTHER", "--env", "SET=a b"], ["env"], env=how)
+    lines = ended.out.decode().splitlines()
+    expect("OTHER=yes" in lines and "SET=a b" in lines and "LC_ALL=C.UTF-8" in lines, lines)
+    expect("s3cret" not in ended.out.decode(), lines)
+
+
+CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, policy_refusals, cannot_start, usage_error,
+                                        output_untouched, input_untouched, reader_that_leaves, input_not_read, left_behind, report, environment)}
+
+if __name__ == "__main__":
+    main(CHECKS)
