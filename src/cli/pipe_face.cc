@@ -7,6 +7,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/descriptor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -28,7 +29,11 @@ class Standard {
     if (os::can_wait_for(number)) waiter_.emplace(executor, os::duplicate_standard(number));
   }
   asio::awaitable<bool> ready(Wait what) {
-    if (!waiter_) co_return true;
+    if (!waiter_) {
+      // A turn for the others: a file without end must not keep the loop to itself.
+      co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+      co_return true;
+    }
     const auto [error] = co_await waiter_->async_wait(what, kQuiet);
     co_return !error;
   }

@@ -183,8 +183,10 @@ Result<node::RunOutcome> RunVerb::launch() {
   };
   auto outcome = async::block_on(loop, drive(backend, *lowered_, std::move(command), *face));
   face->leave();
-  // Whatever the outcome: it is known, and what is left behind is the next start's.
-  if (launcher.is_lost()) static_cast<void>(sandbox::LocalLauncher::reclaim(program, spare));
+  // Lost before it named its sandbox: nobody knows what it had made but the next one.
+  if (!outcome && launcher.is_lost()) {
+    static_cast<void>(sandbox::LocalLauncher::reclaim(program, spare));
+  }
   return outcome;
 }
 

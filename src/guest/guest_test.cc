@@ -275,7 +275,7 @@ TEST_F(Guest, DoesNotMakeSpawnersForEverForWhoKillsThem) {
 }
 
 TEST_F(Guest, GivesASpawnerUpThatDoesNotAnswer) {
-  begin(setup(), std::chrono::milliseconds{300});
+  begin(setup(), std::chrono::milliseconds{1500});
   ASSERT_EQ(host->run(shell(1,
                             "for c in $(cat /proc/$PPID/task/$PPID/children); do "
                             "[ $c = $$ ] || kill -STOP $c; done; echo stopped"))

@@ -95,8 +95,7 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
 // Gives the report of a failed descent; empty when cordon-init runs.
 Result<std::string> Launch::start() {
   TRY(os::Pipe reports, os::pipe2());
-  TRY(const os::Fd net,
-      workshop_.one_shot ? workshop_.networks.take_last() : workshop_.networks.take());
+  TRY(const os::Fd net, workshop_.networks.take());
   TRY(os::Cloned cloned,
       os::clone3({.namespaces = os::NsSet{os::Ns::mount, os::Ns::pid, os::Ns::ipc, os::Ns::uts},
                   .cgroup = groups_->v2_dir(),

@@ -25,7 +25,6 @@ struct Workshop {
   os::Fd program;  // cordon-init in a sealed memfd
   os::Fd locks;    // directory of the locks of id ranges; empty where there are no ranges
   NetPool networks;
-  bool one_shot = false;  // makes one sandbox and ends with it
 };
 
 // A sandbox as its launcher holds it. Destroying it ends it: pid 1 is killed and reaped, with it

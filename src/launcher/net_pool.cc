@@ -41,37 +41,34 @@ int serve_orders(const os::Fd& socket) {
 
 }  // namespace
 
-Result<NetPool> NetPool::start(unsigned ahead) {
+Result<NetPool> NetPool::start(unsigned ahead, bool refill) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
   TRY(os::Child child, os::Child::start({}, [&] {
         pair.one = os::Fd{};
         return serve_orders(pair.two);
       }));
-  NetPool pool{std::move(child), std::move(pair.one)};
+  NetPool pool{std::move(child), std::move(pair.one), refill};
   TRY_DO(pool.order(ahead));
   return pool;
 }
 
-Status NetPool::order(unsigned count) const {
+Status NetPool::order(unsigned count) {
   const std::vector<std::byte> orders(count);
   TRY(const std::size_t sent, os::send(socket_, orders));
+  ordered_ += static_cast<unsigned>(sent);
   if (sent != count) return Error{Errc::unavailable, "the maker of network namespaces is busy"};
   return {};
 }
 
-Result<os::Fd> NetPool::take_last() {
+Result<os::Fd> NetPool::take() {
+  if (ordered_ == 0) TRY_DO(order(1));
   std::array<std::byte, 1> word{};
   TRY(os::Received got, os::receive(socket_, word, 1));
-  if (got.fds.empty()) {
-    return Error{Errc::unavailable, "a network namespace could not be made"};
-  }
+  if (got.bytes == 0) return Error{Errc::unavailable, "the maker of network namespaces has ended"};
+  --ordered_;
+  if (refill_) TRY_DO(order(1));
+  if (got.fds.empty()) return Error{Errc::unavailable, "a network namespace could not be made"};
   return std::move(got.fds.front());
-}
-
-Result<os::Fd> NetPool::take() {
-  TRY(os::Fd ready, take_last());
-  TRY_DO(order(1));
-  return ready;
 }
 
 }  // namespace cordon::launcher

@@ -12,20 +12,22 @@ namespace cordon::launcher {
 // inside a sandbox reaches them.
 class NetPool {
  public:
-  // Starts the child, which makes `ahead` namespaces at once.
-  static Result<NetPool> start(unsigned ahead);
+  // Starts the child, which makes `ahead` namespaces at once. `refill`: for each that is taken it
+  // makes the next; otherwise later ones are made when they are asked for.
+  static Result<NetPool> start(unsigned ahead, bool refill);
 
-  // One with nothing but a loopback link that is up. Waits where none is ready; asks for the next.
+  // One with nothing but a loopback link that is up. Waits where none is ready.
   Result<os::Fd> take();
-  // The same without a next: for a launcher that will make no other sandbox.
-  Result<os::Fd> take_last();
 
  private:
-  NetPool(os::Child child, os::Fd socket) : child_{std::move(child)}, socket_{std::move(socket)} {}
-  Status order(unsigned count) const;
+  NetPool(os::Child child, os::Fd socket, bool refill)
+      : child_{std::move(child)}, socket_{std::move(socket)}, refill_{refill} {}
+  Status order(unsigned count);
 
   os::Child child_;
   os::Fd socket_;
+  bool refill_;
+  unsigned ordered_ = 0;
 };
 
 }  // namespace cordon::launcher

@@ -90,7 +90,7 @@ Result<Workshop> open_workshop(const os::Fd& node) {
     floor.caller_ids = true;
     TRY(own, enter_own_namespace(node));
   }
-  TRY(NetPool networks, NetPool::start(1));
+  TRY(NetPool networks, NetPool::start(1, false));
   TRY_DO(os::unshare(os::Ns::mount));
   TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
   TRY(os::CgroupTrees trees, os::read_cgroup_trees());
@@ -101,8 +101,7 @@ Result<Workshop> open_workshop(const os::Fd& node) {
                   .trees = std::move(trees),
                   .program = std::move(program),
                   .locks = std::move(locks),
-                  .networks = std::move(networks),
-                  .one_shot = true};
+                  .networks = std::move(networks)};
 }
 
 }  // namespace cordon::launcher

@@ -223,6 +223,7 @@ async::Task<void> GuestLink::write(std::uint32_t process, std::string bytes, boo
       co_await to->room.async_wait(kQuiet);
     }
     if (ended_) co_return why_ended();
+    if (to->exited) co_return Error{Errc::unavailable, "the process has ended"};
     const std::size_t room = frame::kInputWindow - (to->input_sent - to->input_taken);
     const std::size_t count = std::min({bytes.size() - at, room, frame::kMostData});
     send(frame::Input{.process = process,
@@ -231,7 +232,7 @@ async::Task<void> GuestLink::write(std::uint32_t process, std::string bytes, boo
                       .last = last && at + count == bytes.size()});
     to->input_sent += count;
     at += count;
-  } while (at < bytes.size() && !to->exited);
+  } while (at < bytes.size());
   co_return Status{};
 }
 

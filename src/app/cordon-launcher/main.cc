@@ -17,7 +17,7 @@ namespace {
 constexpr int kNode = 3;
 
 int fail(const cordon::Error& error) {
-  std::fprintf(stderr, "cordon: launcher: %s\n", error.text().c_str());
+  static_cast<void>(std::fprintf(stderr, "cordon: launcher: %s\n", error.text().c_str()));
   return 125;
 }
 
@@ -26,12 +26,12 @@ int fail(const cordon::Error& error) {
 int main(int argc, char**) {
   using namespace cordon;
   if (argc != 1) {
-    std::fputs("cordon: launcher: started by cordon, not by hand\n", stderr);
+    static_cast<void>(std::fputs("cordon: launcher: started by cordon, not by hand\n", stderr));
     return 2;
   }
   // Signals of the caller's terminal are the caller's business.
   ::setsid();
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   os::Fd node{kNode};
   if (const Status closed = os::close_from(kNode + 1); !closed) return fail(closed.error());
   auto workshop = launcher::open_workshop(node);

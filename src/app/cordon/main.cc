@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   // A reader that has gone is an error of the write, not our death.
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   cordon::cli::Context context{
       .out = std::cout,
       .err = std::cerr,

@@ -4,6 +4,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "async/deadline.h"
 #include "os/cgroup_usage.h"
 #include "sandbox/guest_link.h"
 
@@ -63,6 +64,16 @@ class ProcessSandbox final : public Sandbox {
   std::uint32_t pid() const noexcept override { return about_.pid; }
 
  private:
+  async::Task<frame::Ended> bury_alone();
+  static async::Task<void> wait_for(asio::posix::stream_descriptor& pidfd) {
+    co_await pidfd.async_wait(asio::posix::descriptor_base::wait_read,
+                              asio::as_tuple(asio::use_awaitable));
+    co_return Status{};
+  }
+
+  static constexpr std::chrono::seconds kEnd{4};
+  static constexpr int kTries = 1000;  // milliseconds
+
   LocalLauncher& launcher_;
   frame::Launched about_;
   asio::posix::stream_descriptor pidfd_;  // of pid 1
@@ -72,14 +83,18 @@ class ProcessSandbox final : public Sandbox {
 async::Task<frame::Ended> ProcessSandbox::destroy() {
   auto ended = co_await launcher_.destroy(about_.id);
   link_->close();
-  if (ended || !launcher_.is_lost()) co_return ended;
-  // Pid 1 ends with its stream, and the namespace with pid 1. The groups still know what they
-  // counted; they go with the next launcher's start.
-  const auto [error] = co_await pidfd_.async_wait(asio::posix::descriptor_base::wait_read,
-                                                  asio::as_tuple(asio::use_awaitable));
-  if (error) co_return ended;
-  frame::Ended alone{.id = about_.id, .use = use_of(about_.groups)};
-  co_return alone;
+  if (!ended) ended = co_await bury_alone();
+  co_return ended;
+}
+
+// The launcher has died. Pid 1 ends with our end of its stream, since nobody else holds it; what
+// the launcher would have removed is ours to remove.
+async::Task<frame::Ended> ProcessSandbox::bury_alone() {
+  static_cast<void>(co_await async::within(kEnd, wait_for(pidfd_)));
+  frame::Ended ended{.id = about_.id};
+  ended.use = use_of(about_.groups);
+  for (const std::string& group : about_.groups) CO_TRY_DO(os::remove_group(group, kTries));
+  co_return ended;
 }
 
 }  // namespace

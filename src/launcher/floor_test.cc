@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/floor.h"
+
+#include <functional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "launcher/plan_mutation_test.h"
+#include "os/filter/filter.h"
+
+namespace cordon::launcher {
+namespace {
+
+using frame::LaunchPlan;
+
+Result<JudgedPlan> judged(const LaunchPlan& plan, const Floor& floor = root_floor()) {
+  auto received = frame::decode_plan(frame::encode(plan));
+  if (!received) return received.error();
+  return judge(*std::move(received), floor);
+}
+
+TEST(Floor, LetsAPlanPassThatKeepsIt) {
+  const auto passed = judged(good_plan());
+  ASSERT_TRUE(passed) << passed.error().text();
+  EXPECT_EQ(**passed, good_plan());
+}
+
+struct Below {
+  const char* name;
+  std::function<void(LaunchPlan&)> change;
+};
+
+class FloorRefuses : public ::testing::TestWithParam<Below> {};
+
+TEST_P(FloorRefuses, APlanThat) {
+  LaunchPlan plan = good_plan();
+  GetParam().change(plan);
+  const auto passed = judged(plan);
+  ASSERT_FALSE(passed);
+  EXPECT_EQ(passed.error().code(), Errc::denied) << passed.error().text();
+}
+
+const Below kBelow[] = {
+    {"LacksANamespace", [](LaunchPlan& p) { p.namespaces &= ~0x40000000U; }},
+    {"HasANamespaceBitTooMany", [](LaunchPlan& p) { p.namespaces |= 0x80U; }},
+    {"LacksNoNewPrivs", [](LaunchPlan& p) { p.no_new_privs = false; }},
+    {"WantsANetwork", [](LaunchPlan& p) { p.network = true; }},
+    {"HasAnIdOfOthersAlphabet", [](LaunchPlan& p) { p.id = "../x"; }},
+    {"HasNoId", [](LaunchPlan& p) { p.id.clear(); }},
+    {"NamesNoFilter", [](LaunchPlan& p) { p.setup.fences.filter.clear(); }},
+    {"NamesAnUnknownFilter", [](LaunchPlan& p) { p.setup.fences.filter = "none"; }},
+    {"NamesTheFilterOfPid1", [](LaunchPlan& p) { p.setup.fences.filter = "init"; }},
+    {"LetsSetIdBitsBeSetOnTheHost", [](LaunchPlan& p) { p.setup.fences.filter = "strict"; }},
+    {"GrantsAdministration", [](LaunchPlan& p) { p.setup.fences.capabilities = {21}; }},
+    {"GrantsACapabilityThatDoesNotExist",
+     [](LaunchPlan& p) { p.setup.fences.capabilities = {64}; }},
+    {"GrantsCapabilitiesUnderStrict", [](LaunchPlan& p) { p.setup.fences.capabilities = {0}; }},
+    {"IsSomebodyOutsideTheRange", [](LaunchPlan& p) { p.setup.fences.uid = kRange; }},
+    {"IsAGroupOutsideTheRange", [](LaunchPlan& p) { p.setup.fences.gid = 0xffffffffU; }},
+    {"TakesTheCallersId", [](LaunchPlan& p) { p.ids = frame::Ids::caller; }},
+    {"ShowsAPathOutsideTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/root/secret"; }},
+    {"ShowsAPathThatOnlyBeginsLikeTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/srvx"; }},
+    {"ClimbsOutOfTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/srv/../root"; }},
+    {"HasARelativeSource", [](LaunchPlan& p) { p.binds[0].source = "srv"; }},
+    {"HasASourceWithANul", [](LaunchPlan& p) { p.binds[0].source = std::string("/srv\0/x", 7); }},
+    {"MountsOverProc", [](LaunchPlan& p) { p.binds[0].target = "/proc"; }},
+    {"MountsInProc", [](LaunchPlan& p) { p.binds[0].target = "/proc/sys/kernel"; }},
+    {"MountsOverDev", [](LaunchPlan& p) { p.binds[0].target = "/dev/null"; }},
+    {"MountsOverTheRoot", [](LaunchPlan& p) { p.binds[0].target = "/"; }},
+    {"WritesAFileInDev", [](LaunchPlan& p) { p.files = {{"/dev/x", ""}}; }},
+    {"HasADirectoryInSys", [](LaunchPlan& p) { p.directories = {"/sys"}; }},
+    {"HasAWorkspaceOutsideTheFloor", [](LaunchPlan& p) { p.workspace.source = "/etc"; }},
+    {"KeepsStateOutsideTheFloor",
+     [](LaunchPlan& p) {
+       p.workspace.kind = frame::WorkspaceKind::review;
+       p.workspace.state = "/etc";
+     }},
+    {"PinsOutsideTheWorkspace", [](LaunchPlan& p) { p.workspace.pins[0].path = "../x"; }},
+    {"PinsAnAbsolutePath", [](LaunchPlan& p) { p.workspace.pins[0].path = "/x"; }},
+    {"MakesAPlaceholderOnTheHost", [](LaunchPlan& p) { p.workspace.pins[0].placeholder = true; }},
+    {"HasADirectoryRootOutsideTheFloor",
+     [](LaunchPlan& p) {
+       p.root = frame::RootSource::directory;
+       p.root_path = "/";
+     }},
+    {"HasADiskWithoutALimit", [](LaunchPlan& p) { p.disk.bytes = 0; }},
+    {"HasADiskWithoutALimitOfFiles", [](LaunchPlan& p) { p.disk.inodes = 0; }},
+    {"WantsADiskImage", [](LaunchPlan& p) { p.disk.image = true; }},
+    {"HasALandlockRuleThatIsNoPath", [](LaunchPlan& p) { p.setup.fences.paths = {{"x"}}; }},
+    {"HasAHostNameWithoutEnd", [](LaunchPlan& p) { p.host_name.assign(65, 'a'); }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Plan, FloorRefuses, ::testing::ValuesIn(kBelow),
+                         [](const auto& info) { return std::string{info.param.name}; });
+
+TEST(Floor, GivesTheCallersIdOnlyWhereThereAreNoRanges) {
+  LaunchPlan plan = good_plan();
+  EXPECT_FALSE(judged(plan, user_floor()));
+  plan.ids = frame::Ids::caller;
+  EXPECT_TRUE(judged(plan, user_floor()));
+}
+
+// The law again, in other words than floor.cc has: what no passed plan may have.
+void expect_above(const LaunchPlan& plan) {
+  const frame::Fences& fences = plan.setup.fences;
+  EXPECT_EQ(plan.namespaces, 0x7e020000U);
+  EXPECT_TRUE(plan.no_new_privs);
+  EXPECT_FALSE(plan.network);
+  EXPECT_LT(fences.uid, 65'536U);
+  EXPECT_LT(fences.gid, 65'536U);
+  const bool compat = fences.filter == "compat" || fences.filter.starts_with("compat+");
+  EXPECT_TRUE(compat || fences.filter == "strict" || fences.filter.starts_with("strict+"));
+  EXPECT_TRUE(os::find_filter(fences.filter).has_value());
+  if (!compat) EXPECT_TRUE(fences.capabilities.empty());
+  for (const std::uint32_t capability : fences.capabilities) EXPECT_LT(capability, 11U);
+  bool writes = plan.workspace.kind != frame::WorkspaceKind::own_disk && plan.workspace.writable;
+  for (const frame::Bind& bind : plan.binds) {
+    writes = writes || bind.writable;
+    EXPECT_TRUE(bind.source == "/srv" || bind.source.starts_with("/srv/")) << bind.source;
+    EXPECT_EQ(bind.source.find("/.."), std::string::npos);
+    EXPECT_FALSE(bind.target.starts_with("/proc/") || bind.target == "/proc") << bind.target;
+    EXPECT_FALSE(bind.target.starts_with("/dev/") || bind.target == "/dev") << bind.target;
+  }
+  if (writes) EXPECT_NE(fences.filter.find("+nosetid"), std::string::npos);
+}
+
+TEST(Floor, HoldsAgainstMutatedPlans) {
+  // `./dev full` has a real launcher judge a million of them; this many fit here.
+  constexpr int kPlans = 5'000;
+  std::mt19937 random{20'261'115};
+  int passed = 0;
+  for (int round = 0; round < kPlans; ++round) {
+    const std::vector<std::byte> bytes = mutated_plan(random);
+    auto received = frame::decode_plan(bytes);
+    if (!received) continue;
+    const auto kept = judge(*std::move(received), root_floor());
+    if (!kept) continue;
+    ++passed;
+    expect_above(**kept);
+    if (::testing::Test::HasFailure()) FAIL() << "round " << round;
+  }
+  // Neither so gentle that all pass, nor so wild that none does.
+  EXPECT_GT(passed, kPlans / 100);
+  EXPECT_LT(passed, kPlans * 9 / 10);
+}
+
+}  // namespace
+}  // namespace cordon::launcher
