@@ -35,10 +35,17 @@ bool Watch::is_needed() const noexcept {
   return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_;
 }
 
-std::optional<Stop> Watch::look_at_pids(std::uint64_t count, std::uint64_t refused) {
-  const bool at_limit =
-      pids_limit_ && count + 1 >= *pids_limit_ && (!grouped_ || refused > refused_before_);
+// True when somebody keeps asking for more processes: a group counts refusals; without one, who has
+// all it may have and rests is content, and a fork bomb is busy.
+bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
+  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + kSample / 2;
   refused_before_ = refused;
+  cpu_before_ = cpu;
+  return pressed;
+}
+
+std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
+  const bool at_limit = pids_limit_ && count + 1 >= *pids_limit_ && pressed;
   looks_at_limit_ = at_limit ? looks_at_limit_ + 1 : 0;
   if (looks_at_limit_ < kStubborn) return std::nullopt;
   return Stop{Ending::pids, *pids_limit_, count, {}};
@@ -67,7 +74,7 @@ std::optional<Stop> Watch::look() {
     return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
   }
   return look_at_pids(grouped_ ? usage.pids.value_or(0) : tree.threads,
-                      usage.pids_refused.value_or(0));
+                      is_pressed(usage.pids_refused.value_or(0), cpu));
 }
 
 }  // namespace cordon::node

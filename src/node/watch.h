@@ -32,7 +32,8 @@ class Watch {
   const std::string& largest() const noexcept { return largest_; }
 
  private:
-  std::optional<Stop> look_at_pids(std::uint64_t count, std::uint64_t refused);
+  bool is_pressed(std::uint64_t refused, std::chrono::microseconds cpu);
+  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed);
 
   const plan::Budgets& budgets_;
   std::vector<std::string> groups_;
@@ -42,6 +43,7 @@ class Watch {
   std::optional<std::uint64_t> pids_limit_;
   int looks_at_limit_ = 0;  // how long no further process could be made
   std::uint64_t refused_before_ = 0;
+  std::chrono::microseconds cpu_before_{0};
   std::string largest_;
 };
 

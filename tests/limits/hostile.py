@@ -15,8 +15,22 @@ while True:
     try:
         os.fork()
     except OSError:
-        if not met and os.getpid() == first: stamp(); met = True
-""".replace("met = False", "met, first = False, os.getpid()")
+        if not met and os.fstat(stamps).st_size == 0: stamp()
+        met = True
+"""
+
+# Has all the threads it may have, and rests.
+CONTENT = """
+import threading, time
+count = 0
+try:
+    while True:
+        threading.Thread(target=time.sleep, args=(2.5,)).start()
+        count += 1
+except RuntimeError:
+    time.sleep(1.5)
+    print('content', count)
+"""
 
 # A step of 1 MiB, stamped before it is taken: the last stamp is as near to the limit as a program can tell.
 MEMORY_HOG = HEAD + """

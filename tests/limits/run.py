@@ -100,6 +100,14 @@ def fork_bomb(caller):
     return soon(met(caller)[0], end)
 
 
+def content_at_the_limit(caller):
+    """No fork bomb, and so no stop."""
+    ended, _ = attack(caller, ["--pids", "64"], hostile.CONTENT)
+    equal((ended.code, ended.said), (0, []), ended.verdict)
+    count = int(ended.out.split()[1])
+    expect(55 <= count <= 63, "threads:", count)
+
+
 def memory_hog(caller):
     ended, end = attack(caller, ["--memory", "256M"], hostile.MEMORY_HOG)
     hold(caller, ended, "memory", end, limit=256 * MIB, code=137, words="memory: limit 256 MiB, peak ")
@@ -223,6 +231,7 @@ def neighbour(flags, program, seconds=2.5):
 
 CHECKS = {
     "fork_bomb": fork_bomb,
+    "content_at_the_limit": content_at_the_limit,
     "memory_hog": memory_hog,
     "memory_of_a_child": memory_of_a_child,
     "disk_filler": disk_filler,
