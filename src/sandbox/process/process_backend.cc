@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process/process_backend.h"
 
+#include <csignal>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "async/deadline.h"
 #include "os/cgroup_usage.h"
+#include "os/pidfd.h"
 #include "sandbox/guest_link.h"
 
 namespace cordon::sandbox {
@@ -34,6 +37,7 @@ class ProcessSandbox final : public Sandbox {
       : launcher_{launcher},
         about_{std::move(launched.about)},
         pidfd_{std::move(launched.pidfd)},
+        range_{std::move(launched.range)},
         link_{executor, std::move(launched.control)} {}
 
   asio::awaitable<void> serve() override { return link_.serve(); }
@@ -41,8 +45,9 @@ class ProcessSandbox final : public Sandbox {
     return std::make_unique<GuestProcess>(link_, link_.start(std::move(command)));
   }
   async::Task<frame::Usage> usage() override { return link_.usage(); }
+  void abandon() override { link_.close(); }
   async::Task<frame::Ended> destroy() override {
-    auto ended = co_await launcher_.destroy(about_.id);
+    auto ended = co_await async::within(kEnd, launcher_.destroy(about_.id));
     link_.close();
     if (!ended) ended = co_await bury_alone();
     co_return ended;
@@ -55,6 +60,7 @@ class ProcessSandbox final : public Sandbox {
   // the launcher would have removed is ours to remove.
   async::Task<frame::Ended> bury_alone() {
     const auto executor = co_await asio::this_coro::executor;
+    static_cast<void>(os::pidfd_send_signal(pidfd_, SIGKILL));
     asio::posix::stream_descriptor end{executor, pidfd_.release()};
     static_cast<void>(co_await async::within(kEnd, wait_for(end)));
     const os::CgroupUsage usage = os::read_cgroup_usage(about_.groups);
@@ -78,6 +84,7 @@ class ProcessSandbox final : public Sandbox {
   LocalLauncher& launcher_;
   frame::Launched about_;
   os::Fd pidfd_;
+  os::Fd range_;
   GuestLink link_;
 };
 
