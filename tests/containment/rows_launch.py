@@ -222,6 +222,7 @@ def leftovers(before, ours):
 @judge("C246")
 def leaves_things(arm):
     before = state_of_host()
+    layers = set(arm.state.rglob("upper*"))
     here = arm.workspace()
     for _ in range(20):
         run = arm.run(["--time", "20s"], ["./probe", "C246"], workspace=here)
@@ -229,8 +230,8 @@ def leaves_things(arm):
             return failed(run.said())
     # Others may use the machine: only what bears our name, or lies below our own groups, is ours.
     more = leftovers(before, lambda name: "cordon" in name or "probe" in name or arm.world.base.name in name)
-    layers = [path.name for path in arm.state.rglob("upper*")]
-    return both(held(not more, f"left behind: {more}"), held(not layers, f"layers left behind: {layers[:3]}"))
+    new_layers = [path.name for path in set(arm.state.rglob("upper*")) - layers]
+    return both(held(not more, f"left behind: {more}"), held(not new_layers, f"layers left behind: {new_layers[:3]}"))
 
 
 @counter("C246")

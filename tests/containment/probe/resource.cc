@@ -49,6 +49,7 @@ void fork_bomb(const Words& words, Findings& out) {
 
 void fill_disk(const Words& words, Findings& out) {
   const long wanted = words.number("bytes", 96L << 20U);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const std::vector<char> block(1 << 20, 'x');
   std::vector<std::string> places = words.list("places");
   if (places.empty()) places = {"."};
@@ -62,7 +63,8 @@ void fill_disk(const Words& words, Findings& out) {
       last = answer(::write(fd, block.data(), block.size()));
       if (!last.failed()) done += last.value;
     }
-    out.refused(place + " takes " + std::to_string(done >> 20U) + " MiB", last, {ENOSPC, EDQUOT});
+    out.refused(place + " takes " + std::to_string(done >> 20U) + " MiB", last,
+                {ENOSPC, EDQUOT, EFBIG});
     ::close(fd);
     (void)::unlink(path.c_str());
   }
@@ -82,6 +84,7 @@ void fill_inodes(const Words& words, Findings& out) {
 }
 
 void sparse(const Words& words, Findings& out) {
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const int fd =
       ::open((words.get("place", "/tmp") + "/sparse").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   const Answer huge = answer(::ftruncate(fd, 1L << 50U));

@@ -29,8 +29,7 @@ std::vector<std::string> hostile_sequences() {
       all.push_back(escape + "]52;" + target + ";?" + stop);
     }
   }
-  for (const char* const query : {"21t", "20t", "19t", "14t", "18t"})
-    all.push_back(escape + "[" + query);
+  for (const char* const query : {"21t", "20t"}) all.push_back(escape + "[" + query);
   for (const char* const body :
        {"$qm", "$q\"p", "+q544e", "1$r0m", "tmux;x", "0;1|17/41", "q#0;2;0;0;0"}) {
     all.push_back(escape + "P" + body + end);
