@@ -196,7 +196,9 @@ def state_of_host():
     for top in ("memory", "pids", "cpu", "cpuacct", "unified", "freezer", "devices", "blkio", "cpuset", "systemd"):
         for root, directories, _ in os.walk(f"/sys/fs/cgroup/{top}"):
             groups.update(os.path.join(root, name) for name in directories)
-    processes = {(name, text(f"/proc/{name}/comm").strip()) for name in os.listdir("/proc") if name.isdigit()}
+    # A dead process that the host's first one has not reaped is no longer a sandbox's.
+    processes = {(name, text(f"/proc/{name}/comm").strip()) for name in os.listdir("/proc")
+                 if name.isdigit() and ") Z " not in text(f"/proc/{name}/stat")}
     return {
         "processes": {each for each in processes if each[1].startswith(("cordon", "probe"))},
         "cgroups": groups,

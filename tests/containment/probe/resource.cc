@@ -87,6 +87,7 @@ void sparse(const Words& words, Findings& out) {
   (void)std::signal(SIGXFSZ, SIG_IGN);
   const int fd =
       ::open((words.get("place", "/tmp") + "/sparse").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return out.skip("no place: " + name_of_error(errno));
   const Answer huge = answer(::ftruncate(fd, 1L << 50U));
   struct stat about{};
   (void)::fstat(fd, &about);
@@ -172,6 +173,7 @@ void spin(const Words& words, Findings& out) {
 void sync_storm(const Words& words, Findings& out) {
   const auto until = Clock::now() + std::chrono::seconds{words.number("seconds", 2)};
   const int fd = ::open("storm", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return out.skip("no place: " + name_of_error(errno));
   const std::vector<char> block(1 << 16, 'x');
   long rounds = 0;
   for (; Clock::now() < until; ++rounds) {
