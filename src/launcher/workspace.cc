@@ -61,8 +61,7 @@ Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk,
   TRY_DO(os::fsconfig_string(context, "upperdir", "state/upper"));
   TRY_DO(os::fsconfig_string(context, "workdir", "state/work"));
   // What review reads must stand in the upper layer as it is: no redirects, no metadata-only
-  // copies. Redirects are not followed either: "off" would follow those of the layers, and with
-  // attributes of a user the kernel refuses that.
+  // copies.
   TRY_DO(os::fsconfig_string(context, "redirect_dir", "nofollow"));
   TRY_DO(os::fsconfig_string(context, "metacopy", "off"));
   TRY_DO(os::fsconfig_string(context, "index", "off"));

@@ -37,6 +37,13 @@ class Caller:
     def __init__(self, name, programs):
         self.name = name
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="cordon-test-", dir="/var/tmp"))
+        try:
+            self._settle(name, programs)
+        except BaseException:
+            shutil.rmtree(self.base, ignore_errors=True)
+            raise
+
+    def _settle(self, name, programs):
         self.base.chmod(0o755)
         # No account has it, and tests side by side have different ones.
         self.uid = 0 if name == "root" else 50_000 + os.getpid() % 10_000

@@ -74,7 +74,8 @@ void look_at_maps(Count& count, const std::string& proc) {
     unsigned long outside = 0;
     unsigned long length = 0;
     if (std::sscanf(text->c_str(), "%lu %lu %lu", &inside, &outside, &length) != 3) continue;
-    if (outside < launcher::kFirstId) violation(count, "maps host id " + std::to_string(outside));
+    if (outside < launcher::kFirstId || length > launcher::kRange)
+      violation(count, "maps host id " + std::to_string(outside));
   }
 }
 
@@ -91,9 +92,15 @@ Result<frame::FromLauncher> ask(const os::Fd& socket, const frame::ToLauncher& m
   TRY(const std::size_t sent, os::send(socket, bytes));
   if (sent != bytes.size()) return Error{Errc::internal, "short message"};
   std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
-  TRY(const os::Received got, os::receive(socket, buffer, 2));
-  if (got.bytes == 0) return Error{Errc::unavailable, "the launcher has ended"};
-  return frame::decode_from_launcher(std::span{buffer}.first(got.bytes));
+  const bool ending = std::holds_alternative<frame::Destroy>(message);
+  for (;;) {
+    TRY(const os::Received got, os::receive(socket, buffer, 3));
+    if (got.bytes == 0) return Error{Errc::unavailable, "the launcher has ended"};
+    TRY(frame::FromLauncher answer,
+        frame::decode_from_launcher(std::span{buffer}.first(got.bytes)));
+    // One that ended by itself is told of whenever that happens.
+    if (ending || !std::holds_alternative<frame::Ended>(answer)) return answer;
+  }
 }
 
 Status attack(const os::Fd& socket, const frame::LaunchPlan& base, long rounds,

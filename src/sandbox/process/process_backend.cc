@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process/process_backend.h"
 
+#include <csignal>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "async/deadline.h"
 #include "os/cgroup_usage.h"
+#include "os/pidfd.h"
 #include "sandbox/guest_link.h"
 
 namespace cordon::sandbox {
@@ -44,6 +47,7 @@ class ProcessSandbox final : public Sandbox {
       : launcher_{launcher},
         about_{std::move(launched.about)},
         pidfd_{executor, launched.pidfd.release()},
+        range_{std::move(launched.range)},
         link_{std::make_shared<GuestLink>(executor, std::move(launched.control))} {
     // Nobody but its launcher can end it in order: without one it does not go on.
     launcher_.when_ended([link = std::weak_ptr{link_}] {
@@ -59,6 +63,7 @@ class ProcessSandbox final : public Sandbox {
     return std::make_unique<GuestProcess>(*link_, link_->start(std::move(command)));
   }
   async::Task<frame::Usage> usage() override { return link_->usage(); }
+  void abandon() override { link_->close(); }
   async::Task<frame::Ended> destroy() override;
   const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
   std::uint32_t pid() const noexcept override { return about_.pid; }
@@ -77,11 +82,12 @@ class ProcessSandbox final : public Sandbox {
   LocalLauncher& launcher_;
   frame::Launched about_;
   asio::posix::stream_descriptor pidfd_;  // of pid 1
+  os::Fd range_;
   std::shared_ptr<GuestLink> link_;
 };
 
 async::Task<frame::Ended> ProcessSandbox::destroy() {
-  auto ended = co_await launcher_.destroy(about_.id);
+  auto ended = co_await async::within(kEnd, launcher_.destroy(about_.id));
   link_->close();
   if (!ended) ended = co_await bury_alone();
   co_return ended;
@@ -90,6 +96,9 @@ async::Task<frame::Ended> ProcessSandbox::destroy() {
 // The launcher has died. Pid 1 ends with our end of its stream, since nobody else holds it; what
 // the launcher would have removed is ours to remove.
 async::Task<frame::Ended> ProcessSandbox::bury_alone() {
+  os::Fd pidfd{pidfd_.native_handle()};
+  static_cast<void>(os::pidfd_send_signal(pidfd, SIGKILL));
+  static_cast<void>(pidfd.release());  // the descriptor stays the owner
   static_cast<void>(co_await async::within(kEnd, wait_for(pidfd_)));
   frame::Ended ended{.id = about_.id};
   ended.use = use_of(about_.groups);
