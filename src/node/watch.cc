@@ -9,9 +9,9 @@
 namespace cordon::node {
 namespace {
 
-// A build that meets its limit once goes on with what it has; a fork bomb stays there. So many
-// looks in a row at the limit, with new refusals, are a fork bomb.
-constexpr int kStubborn = 5;
+// A build that meets its limit once goes on with what it has; a fork bomb stays there. Who asks for
+// more at every look for so long is one. Time, not looks: beside a fork bomb these take long.
+constexpr std::chrono::milliseconds kStubborn{250};
 
 std::string name_of(const os::TreeUse& tree) {
   if (tree.largest.empty()) return {};
@@ -38,7 +38,7 @@ bool Watch::is_needed() const noexcept {
 // True when somebody keeps asking for more processes: a group counts refusals; without one, who has
 // all it may have and rests is content, and a fork bomb is busy.
 bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
-  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + kSample / 2;
+  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + kSample / 5;
   refused_before_ = refused;
   cpu_before_ = cpu;
   return pressed;
@@ -46,8 +46,13 @@ bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
 
 std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
   const bool at_limit = pids_limit_ && count + 1 >= *pids_limit_ && pressed;
-  looks_at_limit_ = at_limit ? looks_at_limit_ + 1 : 0;
-  if (looks_at_limit_ < kStubborn) return std::nullopt;
+  if (!at_limit) {
+    at_limit_since_.reset();
+    return std::nullopt;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!at_limit_since_) at_limit_since_ = now;
+  if (now - *at_limit_since_ < kStubborn) return std::nullopt;
   return Stop{Ending::pids, *pids_limit_, count, {}};
 }
 

@@ -41,7 +41,8 @@ class Watch {
   bool grouped_;
   std::optional<std::uint64_t> memory_limit_;  // held by a group
   std::optional<std::uint64_t> pids_limit_;
-  int looks_at_limit_ = 0;  // how long no further process could be made
+  // Since when no further process could be made.
+  std::optional<std::chrono::steady_clock::time_point> at_limit_since_;
   std::uint64_t refused_before_ = 0;
   std::chrono::microseconds cpu_before_{0};
   std::string largest_;
