@@ -31,7 +31,10 @@ is_test='_test\.cc$\|^tests/'
 # a file over gtest's macros, and what it could find there the sanitizers see at run time. `all` has it everywhere.
 in_tests=-cert-err58-cpp
 [ "${1:-changed}" = all ] || in_tests+=,-clang-analyzer-*
+# A coroutine's frame is nothing that the analyzer understands: it finds undefined pointers inside Asio.
+coroutines=$(echo "$files" | { grep -v "$is_test" || true; } | xargs -r grep -l 'co_await\|co_return' || true)
 failed=0
-echo "$files" | { grep -v "$is_test" || true; } | run || failed=1
+echo "$files" | { grep -v "$is_test" || true; } | { grep -vxF "${coroutines:-none}" || true; } | run || failed=1
+echo "$coroutines" | run "--checks=-clang-analyzer-*" || failed=1
 echo "$files" | { grep "$is_test" || true; } | run "--checks=$in_tests" || failed=1
 exit $failed

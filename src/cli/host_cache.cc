@@ -85,7 +85,7 @@ void remember(const fs::path& file, const std::string& key_line, const HostFacts
   std::ofstream out{part, std::ios::trunc};
   out << key_line << '\n' << to_cache_text(facts);
   out.close();
-  if (!out || std::rename(part.c_str(), file.c_str()) != 0) std::remove(part.c_str());
+  if (!out || std::rename(part.c_str(), file.c_str()) != 0) fs::remove(part, ignored);
 }
 
 template <class Enum>

@@ -2,7 +2,6 @@
 // cordon run, cordon shell and cordon NAME: a command of the caller in a sandbox.
 #include "node/run.h"
 
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -14,20 +13,15 @@
 #include "async/deadline.h"
 #include "audit/file_log.h"
 #include "cli/host_cache.h"
-#include "cli/policy_source.h"
 #include "cli/preset_names.h"
 #include "cli/run_face.h"
 #include "cli/run_options.h"
-#include "cli/run_policy.h"
+#include "cli/run_prepare.h"
 #include "cli/run_report.h"
 #include "cli/run_words.h"
 #include "cli/state_root.h"
 #include "cli/verbs.h"
-#include "node/survey.h"
-#include "os/caller.h"
 #include "os/own_directory.h"
-#include "os/random.h"
-#include "plan/lower.h"
 #include "review/run_directory.h"
 #include "sandbox/process/local_launcher.h"
 #include "sandbox/process/process_backend.h"
@@ -47,180 +41,56 @@ std::string beside(const char* name) {
   return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / name).string();
 }
 
-// One `cordon run`, stage by stage: each needs what the one before made.
-class RunVerb {
- public:
-  RunVerb(const RunOptions& options, Context& context) : options_{options}, context_{context} {}
-
-  void run();
-
- private:
-  Status find_state();
-  Status find_workspace();
-  Status make_policy();
-  Status make_situation();
-  Status lower();
-  Status keep_own_directories() const;
-  Status prepare_review();
-  Result<node::RunOutcome> launch();
-  Status record(AuditEvent event);
-  void refuse(const Error& error, Exit code);
-  void conclude(const node::RunOutcome& outcome);
-
-  const RunOptions& options_;
-  Context& context_;
-  SystemClock clock_;
-  std::string state_;  // directory of all that outlives runs
-  std::string workspace_;
-  HostFacts host_;
-  policy::Problems problems_{"command line"};
-  std::optional<policy::Policy> policy_;
-  std::optional<plan::Situation> situation_;
-  std::optional<plan::Lowered> lowered_;
-  std::optional<review::RunDirectory> review_;
-  std::optional<audit::FileLog> log_;
-  std::optional<ReportFile> report_file_;
-  RunReport report_;
-};
-
-Status RunVerb::find_state() {
-  TRY(state_, state_root(context_));
-  return {};
+Result<audit::FileLog> open_log(const std::string& state, const Clock& clock) {
+  std::error_code ignored;
+  fs::create_directories(state, ignored);
+  TRY(const os::Fd dir, os::open_own_directory(state));
+  return audit::FileLog::open(dir, "audit.log", clock);
 }
 
-Status RunVerb::find_workspace() {
-  std::error_code error;
-  const fs::path given =
-      options_.workspace.empty() ? fs::current_path(error) : fs::path{options_.workspace};
-  // The launcher follows no link, so that nobody can exchange the directory under it.
-  const fs::path real = error ? fs::path{} : fs::canonical(given, error);
-  if (error || !fs::is_directory(real, error)) {
-    return Error{Errc::not_found, "workspace " + given.string() + ": not a directory"};
+// Nothing for a run whose writes go elsewhere. It is held for as long as the sandbox lives.
+Result<std::optional<review::RunDirectory>> open_review(const PreparedRun& run,
+                                                        const RunOptions& options,
+                                                        const HostFacts& host, const Clock& clock) {
+  std::optional<review::RunDirectory> none;
+  if (run.lowered.plan.workspace.kind != frame::WorkspaceKind::review) return none;
+  TRY(const RunId id, RunId::parse(run.id.text()));
+  const WallTime now = clock.wall();
+  if (const auto expired = review::RunDirectory::expire(run.state, now); !expired) {
+    return expired.error();
   }
-  if (real == "/") {
-    return Error{Errc::denied,
-                 "workspace /: the whole host is no workspace; name a directory with --workspace"};
-  }
-  workspace_ = real.string();
-  return {};
-}
-
-Status RunVerb::make_policy() {
-  TRY(policy::Policy made, policy_of_run(options_, workspace_, context_, problems_));
-  policy_.emplace(std::move(made));
-  return {};
-}
-
-Status RunVerb::make_situation() {
-  TRY(const auto random, os::random_bytes<10>());
-  const SandboxId id = SandboxId::from_bytes(random);
-  report_.id = id.text();
-  const os::CallerIds ids = os::caller_ids();
-  const os::CallerAccount account = os::caller_account(ids.uid);
-  plan::Situation situation{.id = id};
-  situation.home = context_.environment("HOME").value_or(account.home);
-  situation.caller_uid = ids.uid;
-  situation.caller_gid = ids.gid;
-  situation.caller_name = account.name;
-  situation.workspace_source = workspace_;
-  situation.workspace_target = workspace_;
-  situation.state_directory = state_ + "/runs/" + id.text();
-  situation.environment = context_.variables();
-  situation.drop_network = options_.no_network;
-  situation.typed = {typed_flags(options_), "-- " + spelled(options_.command)};
-  TRY(situation.survey, node::survey(*policy_, situation));
-  situation_.emplace(std::move(situation));
-  return {};
-}
-
-Status RunVerb::lower() {
-  TRY(plan::Lowered made, plan::lower(*policy_, host_, *situation_, &report_.denials));
-  lowered_.emplace(std::move(made));
-  report_.enforcement = lowered_->enforcement;
-  return {};
-}
-
-// The record, the layers that wait for review and the cache of facts are what a later run trusts:
-// no sandbox may write there.
-Status RunVerb::keep_own_directories() const {
-  std::vector<std::string> own{state_};
-  for (const auto& [variable, fallback] :
-       {std::pair{"XDG_CACHE_HOME", "/.cache"}, std::pair{"XDG_CONFIG_HOME", "/.config"}}) {
-    const auto set = context_.environment(variable);
-    own.push_back((set && !set->empty() ? *set : situation_->home + fallback) + "/cordon");
-  }
-  std::vector<std::string> written;
-  const frame::Workspace& workspace = lowered_->plan.workspace;
-  if (workspace.kind == frame::WorkspaceKind::live && workspace.writable) {
-    written.push_back(workspace.source);
-  }
-  for (const frame::Bind& bind : lowered_->plan.binds) {
-    if (bind.writable) written.push_back(bind.source);
-  }
-  const auto lies_in = [](const std::string& path, const std::string& tree) {
-    return path == tree || path.starts_with(tree + "/");
-  };
-  for (const std::string& directory : own) {
-    std::error_code ignored;
-    const std::string real = fs::weakly_canonical(directory, ignored).string();
-    for (const std::string& path : written) {
-      if (!lies_in(path, real) && !lies_in(real, path)) continue;
-      return Error{Errc::denied,
-                   path + " would be writable inside, and Cordon keeps its own files in " + real +
-                       "; choose another directory with --workspace"};
-    }
-  }
-  return {};
-}
-
-Status RunVerb::prepare_review() {
-  if (lowered_->plan.workspace.kind != frame::WorkspaceKind::review) return {};
-  TRY(const RunId id, RunId::parse(report_.id));
-  const WallTime now = clock_.wall();
-  const auto expired = review::RunDirectory::expire(state_, now);
-  if (!expired) return expired.error();
   TRY(review::RunDirectory made,
-      review::RunDirectory::create(state_, {.id = id,
-                                            .command = options_.command,
-                                            .workspace = workspace_,
-                                            .started = now,
-                                            .expires = now + kReviewAge,
-                                            .marks = host_.root ? review::OverlayMarks::trusted
-                                                                : review::OverlayMarks::user}));
-  review_.emplace(std::move(made));
-  report_.review = report_.id;
-  return {};
+      review::RunDirectory::create(run.state, {.id = id,
+                                               .command = options.command,
+                                               .workspace = run.workspace,
+                                               .started = now,
+                                               .expires = now + kReviewAge,
+                                               .marks = host.root ? review::OverlayMarks::trusted
+                                                                  : review::OverlayMarks::user}));
+  return std::optional{std::move(made)};
 }
 
-Status RunVerb::record(AuditEvent event) {
-  if (!log_) {
-    std::error_code ignored;
-    fs::create_directories(state_, ignored);
-    TRY(const os::Fd dir, os::open_own_directory(state_));
-    TRY(audit::FileLog opened, audit::FileLog::open(dir, "audit.log", clock_));
-    log_.emplace(std::move(opened));
-  }
-  return log_->append(situation_->id, event);
+async::Task<node::RunOutcome> create_and_run(sandbox::Backend& backend,
+                                             const plan::Lowered& lowered, sandbox::Command command,
+                                             CallerFace& caller) {
+  CO_TRY(const auto made, co_await async::within(kLaunch, backend.create(lowered.plan)));
+  co_return co_await node::run(*made, lowered, std::move(command), caller);
 }
 
-Result<node::RunOutcome> RunVerb::launch() {
+Result<node::RunOutcome> launch(const PreparedRun& run, const RunOptions& options,
+                                const HostFacts& host) {
   asio::io_context loop{1};
-  const bool spare = !host_.root && host_.has(Feature::id_ranges);
+  const bool spare = !host.root && host.has(Feature::id_ranges);
   const std::string program = beside("cordon-launcher");
   TRY(auto launcher, sandbox::LocalLauncher::start(loop.get_executor(), program, spare));
   sandbox::ProcessBackend backend{loop.get_executor(), launcher};
-  TRY(std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options_.raw));
-  sandbox::Command command{.arguments = options_.command,
-                           .environment = lowered_->environment,
-                           .directory = lowered_->directory,
+  TRY(const std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options.raw));
+  sandbox::Command command{.arguments = options.command,
+                           .environment = run.lowered.environment,
+                           .directory = run.lowered.directory,
                            .terminal = face->terminal()};
-  const auto drive = [](sandbox::ProcessBackend& with, const plan::Lowered& lowered,
-                        sandbox::Command what,
-                        CallerFace& caller) -> async::Task<node::RunOutcome> {
-    CO_TRY(const auto made, co_await async::within(kLaunch, with.create(lowered.plan)));
-    co_return co_await node::run(*made, lowered, std::move(what), caller);
-  };
-  auto outcome = async::block_on(loop, drive(backend, *lowered_, std::move(command), *face));
+  auto outcome =
+      async::block_on(loop, create_and_run(backend, run.lowered, std::move(command), *face));
   face->leave();
   // Lost before it named its sandbox: nobody knows what it had made but the next one.
   if (!outcome && launcher.is_lost()) {
@@ -229,81 +99,102 @@ Result<node::RunOutcome> RunVerb::launch() {
   return outcome;
 }
 
-void RunVerb::refuse(const Error& error, Exit code) {
-  context_.exit = code;
-  report_.failure = error.text();
-  report_.exit = static_cast<int>(code);
-  if (!report_.denials.empty()) {
-    for (const Denial& denial : report_.denials) context_.err << words_of(denial);
-    return;
-  }
-  if (problems_.empty()) {
-    context_.err << "cordon: " << error.text() << '\n';
-    return;
-  }
-  for (const policy::Problem& problem : problems_.all()) {
-    context_.err << "cordon: " << to_string(problem) << '\n';
-  }
+// Every step is in the record before it takes effect.
+Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOptions& options,
+                                           const HostFacts& host, const Clock& clock) {
+  TRY(audit::FileLog log, open_log(run.state, clock));
+  TRY_DO(log.append(run.id, PolicyAccepted{digest_of(run.lowered)}));
+  TRY_DO(log.append(run.id, SandboxStarted{Isolation::process, run.lowered.enforcement}));
+  auto outcome = launch(run, options, host);
+  const Verdict verdict =
+      outcome ? outcome->verdict
+              : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
+  TRY_DO(log.append(run.id, SandboxEnded{verdict}));
+  return outcome;
 }
 
-void RunVerb::conclude(const node::RunOutcome& outcome) {
-  report_.outcome = outcome;
-  const int code = exit_code_of(outcome);
-  report_.exit = code;
-  context_.exit = static_cast<Exit>(code);
-  context_.err << words_of(outcome, options_.command.front());
-  if (review_) {
-    review::RunRecord kept = review_->record();
-    kept.ended = clock_.wall();
-    kept.verdict = to_line(outcome.verdict);
-    static_cast<void>(review_->save(std::move(kept)));
-    if (!options_.quiet) context_.err << words_of_review(report_.review, kReviewAge);
-  }
+void record_refusals(const WhyNot& why, const Context& context, const Clock& clock) {
+  const auto id = SandboxId::parse(why.id);
+  const auto state = state_root(context);
+  if (!id || !state || why.denials.empty()) return;
+  auto log = open_log(*state, clock);
+  if (!log) return;
+  for (const Denial& denial : why.denials) static_cast<void>(log->append(*id, ActRefused{denial}));
 }
 
-void RunVerb::run() {
-  host_ = known_host_facts(context_);
-  report_.command = options_.command;
-  report_.level = level_of(host_).level;
-  if (!options_.json.empty()) {
-    auto file = ReportFile::open(options_.json);
-    if (!file) return refuse(file.error(), Exit::not_started);
-    report_file_.emplace(*std::move(file));
+void tell(const Error& error, const WhyNot& why, std::ostream& out) {
+  for (const Denial& denial : why.denials) out << words_of(denial);
+  for (const policy::Problem& problem : why.problems.all()) {
+    out << "cordon: " << to_string(problem) << '\n';
   }
-  Status ready = find_state();
-  if (ready) ready = find_workspace();
-  if (ready) ready = make_policy();
-  if (ready) ready = make_situation();
-  if (ready) ready = lower();
-  if (ready) ready = keep_own_directories();
-  if (ready && options_.require == "full" && report_.level != Level::full) {
-    ready =
-        Error{Errc::unavailable, "this host holds level " + std::string{to_string(report_.level)} +
-                                     ", below the required full; see cordon doctor"};
+  if (why.denials.empty() && why.problems.empty()) out << "cordon: " << error.text() << '\n';
+}
+
+void end_review(review::RunDirectory& directory, const node::RunOutcome& outcome,
+                const Clock& clock) {
+  review::RunRecord kept = directory.record();
+  kept.ended = clock.wall();
+  kept.verdict = to_line(outcome.verdict);
+  static_cast<void>(directory.save(std::move(kept)));
+}
+
+int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFacts& host,
+                 RunReport& report, Context& context) {
+  const SystemClock clock;
+  auto directory = open_review(run, options, host, clock);
+  auto outcome = directory ? record_and_launch(run, options, host, clock)
+                           : Result<node::RunOutcome>{directory.error()};
+  if (!outcome) {
+    report.failure = outcome.error().text();
+    context.err << "cordon: " << report.failure << '\n';
+    return static_cast<int>(Exit::not_started);
   }
-  if (!ready) {
-    if (situation_) {
-      for (const Denial& denial : report_.denials) static_cast<void>(record(ActRefused{denial}));
-    }
-    refuse(ready.error(), Exit::refused);
-  } else {
-    Status recorded = prepare_review();
-    if (recorded) recorded = record(PolicyAccepted{digest_of(*lowered_)});
-    if (recorded) {
-      recorded = record(SandboxStarted{Isolation::process, lowered_->enforcement});
-    }
-    Result<node::RunOutcome> outcome =
-        recorded ? launch() : Result<node::RunOutcome>{std::move(recorded).error()};
-    if (!outcome) {
-      refuse(outcome.error(), Exit::not_started);
-    } else {
-      static_cast<void>(record(SandboxEnded{outcome->verdict}));
-      conclude(*outcome);
-    }
+  context.err << words_of(*outcome, options.command.front());
+  report.outcome = *outcome;
+  if (*directory) {
+    end_review(**directory, *outcome, clock);
+    report.review = run.id.text();
+    if (!options.quiet) context.err << words_of_review(report.review, kReviewAge);
   }
-  if (!report_file_) return;
-  if (const Status written = report_file_->write(report_); !written) {
-    context_.err << "cordon: " << written.error().text() << '\n';
+  return exit_code_of(*outcome);
+}
+
+// Fills the report; gives the exit code.
+int run_reported(const RunOptions& options, RunReport& report, Context& context) {
+  const HostFacts host = known_host_facts(context);
+  report.command = options.command;
+  report.level = level_of(host).level;
+  WhyNot why;
+  const auto run = prepare_run(options, context, host, why);
+  report.id = why.id;
+  if (!run) {
+    record_refusals(why, context, SystemClock{});
+    report.denials = why.denials;
+    report.failure = run.error().text();
+    tell(run.error(), why, context.err);
+    return static_cast<int>(Exit::refused);
+  }
+  report.enforcement = run->lowered.enforcement;
+  return run_prepared(*run, options, host, report, context);
+}
+
+void run_command(const RunOptions& options, Context& context) {
+  std::optional<ReportFile> file;
+  if (!options.json.empty()) {
+    auto opened = ReportFile::open(options.json);
+    if (!opened) {
+      fail(context, opened.error());
+      context.exit = Exit::not_started;
+      return;
+    }
+    file.emplace(*std::move(opened));
+  }
+  RunReport report;
+  report.exit = run_reported(options, report, context);
+  context.exit = static_cast<Exit>(report.exit);
+  if (!file) return;
+  if (const Status written = file->write(report); !written) {
+    context.err << "cordon: " << written.error().text() << '\n';
   }
 }
 
@@ -320,7 +211,7 @@ void add_run(CLI::App& app, Context& context) {
   add_run_flags(*verb, *options);
   add_command(*verb, *options);
   verb->get_option("command")->required();
-  verb->callback([options, &context] { RunVerb{*options, context}.run(); });
+  verb->callback([options, &context] { run_command(*options, context); });
 }
 
 void add_shell(CLI::App& app, Context& context) {
@@ -331,7 +222,7 @@ void add_shell(CLI::App& app, Context& context) {
     options->command = {"/bin/bash"};
     std::error_code ignored;
     if (!fs::exists("/bin/bash", ignored)) options->command = {"/bin/sh"};
-    RunVerb{*options, context}.run();
+    run_command(*options, context);
   });
 }
 
@@ -348,7 +239,7 @@ void add_named_commands(CLI::App& app, Context& context) {
       options->command = {std::string{name.command}};
       const auto rest = verb->remaining();
       options->command.insert(options->command.end(), rest.begin(), rest.end());
-      RunVerb{*options, context}.run();
+      run_command(*options, context);
     });
   }
 }

@@ -61,9 +61,10 @@ std::string size_text(std::string text) {
 class Writer {
  public:
   void section(const char* name) { pending_ = fmt::format("[{}]\n", name); }
-  void line(std::string text) {
+  void line(const std::string& text) {
     text_ += std::exchange(pending_, {});
-    text_ += text + '\n';
+    text_ += text;
+    text_ += '\n';
   }
   void text(const char* key, const std::string& value) {
     if (!value.empty()) line(fmt::format("{} = {}", key, toml(value)));

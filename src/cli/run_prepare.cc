@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_prepare.h"
+
+#include <filesystem>
+
+#include "cli/run_policy.h"
+#include "cli/run_words.h"
+#include "cli/state_root.h"
+#include "node/survey.h"
+#include "os/caller.h"
+#include "os/random.h"
+
+namespace cordon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> find_workspace(const RunOptions& options) {
+  std::error_code error;
+  const fs::path given =
+      options.workspace.empty() ? fs::current_path(error) : fs::path{options.workspace};
+  // The launcher follows no link, so that nobody can exchange the directory under it.
+  const fs::path real = error ? fs::path{} : fs::canonical(given, error);
+  if (error || !fs::is_directory(real, error)) {
+    return Error{Errc::not_found, "workspace " + given.string() + ": not a directory"};
+  }
+  return real.string();
+}
+
+plan::Situation situation_of(const RunOptions& options, const Context& context,
+                             const PreparedRun& run) {
+  const os::CallerIds ids = os::caller_ids();
+  const os::CallerAccount account = os::caller_account(ids.uid);
+  plan::Situation situation{.id = run.id};
+  situation.home = context.environment("HOME").value_or(account.home);
+  situation.caller_uid = ids.uid;
+  situation.caller_gid = ids.gid;
+  situation.caller_name = account.name;
+  situation.workspace_source = run.workspace;
+  situation.workspace_target = run.workspace;
+  situation.state_directory = run.state + "/runs/" + run.id.text();
+  situation.environment = context.variables();
+  situation.drop_network = options.no_network;
+  situation.typed = {typed_flags(options), "-- " + spelled(options.command)};
+  return situation;
+}
+
+std::vector<std::string> own_directories(const Context& context, const std::string& home,
+                                         const std::string& state) {
+  std::vector<std::string> own{state};
+  for (const auto& [variable, fallback] :
+       {std::pair{"XDG_CACHE_HOME", "/.cache"}, std::pair{"XDG_CONFIG_HOME", "/.config"}}) {
+    const auto set = context.environment(variable);
+    own.push_back((set && !set->empty() ? *set : home + fallback) + "/cordon");
+  }
+  for (std::string& directory : own) {
+    std::error_code ignored;
+    directory = fs::weakly_canonical(directory, ignored).string();
+  }
+  return own;
+}
+
+std::vector<std::string> written_on_host(const frame::LaunchPlan& plan) {
+  std::vector<std::string> written;
+  if (plan.workspace.kind == frame::WorkspaceKind::live && plan.workspace.writable) {
+    written.push_back(plan.workspace.source);
+  }
+  for (const frame::Bind& bind : plan.binds) {
+    if (bind.writable) written.push_back(bind.source);
+  }
+  return written;
+}
+
+bool lies_in(const std::string& path, const std::string& tree) {
+  return path == tree || path.starts_with(tree + "/");
+}
+
+// The record, the layers that wait for review and the cache of facts are what a later run trusts:
+// no sandbox may write there.
+Status keep_own_directories(const frame::LaunchPlan& plan, const std::vector<std::string>& own) {
+  for (const std::string& path : written_on_host(plan)) {
+    for (const std::string& directory : own) {
+      if (!lies_in(path, directory) && !lies_in(directory, path)) continue;
+      return Error{Errc::denied,
+                   path + " would be writable inside, and Cordon keeps its own files in " +
+                       directory + "; choose another directory with --workspace"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
+                                const HostFacts& host, WhyNot& why) {
+  TRY(const auto random, os::random_bytes<10>());
+  PreparedRun run{.id = SandboxId::from_bytes(random)};
+  why.id = run.id.text();
+  TRY(run.state, state_root(context));
+  TRY(run.workspace, find_workspace(options));
+  TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
+  plan::Situation situation = situation_of(options, context, run);
+  TRY(situation.survey, node::survey(policy, situation));
+  TRY(run.lowered, plan::lower(policy, host, situation, &why.denials));
+  TRY_DO(
+      keep_own_directories(run.lowered.plan, own_directories(context, situation.home, run.state)));
+  const Level level = level_of(host).level;
+  if (options.require == "full" && level != Level::full) {
+    return Error{Errc::unavailable, "this host holds level " + std::string{to_string(level)} +
+                                        ", below the required full; see cordon doctor"};
+  }
+  return run;
+}
+
+}  // namespace cordon::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From flags to a plan: all of a `cordon run` that happens before anything exists.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "cli/run_options.h"
+#include "cli/verbs.h"
+#include "plan/lower.h"
+#include "policy/problem.h"
+#include "record/denial.h"
+#include "record/host_facts.h"
+
+namespace cordon::cli {
+
+struct PreparedRun {
+  SandboxId id;
+  std::string workspace;  // the caller's directory, without links
+  std::string state;      // where Cordon keeps what outlives runs
+  plan::Lowered lowered;
+};
+
+// Why a run was not prepared, told in full.
+struct WhyNot {
+  std::string id;  // of the run; empty where it had none yet
+  policy::Problems problems{"command line"};
+  std::vector<Denial> denials;
+};
+
+Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
+                                const HostFacts& host, WhyNot& why);
+
+}  // namespace cordon::cli
