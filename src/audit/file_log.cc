@@ -87,10 +87,11 @@ std::string to_line(const SandboxId& sandbox, const AuditEvent& event, WallTime 
   return line.take();
 }
 
-Result<FileLog> FileLog::open(const std::string& file, const Clock& clock) {
+Result<FileLog> FileLog::open(const os::Fd& directory, const std::string& name,
+                              const Clock& clock) {
   auto opened =
-      os::openat(os::at_cwd(), file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
-  if (!opened) return std::move(opened).error().with("audit log " + file);
+      os::openat(directory, name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
+  if (!opened) return std::move(opened).error().with("audit log " + name);
   return FileLog{*std::move(opened), clock};
 }
 

@@ -18,8 +18,8 @@ std::string to_line(const SandboxId& sandbox, const AuditEvent& event, WallTime 
 
 class FileLog {
  public:
-  // Opens or makes `file` (0600) for appending; its directory must exist.
-  static Result<FileLog> open(const std::string& file, const Clock& clock);
+  // Opens or makes `name` (0600) in `directory` for appending.
+  static Result<FileLog> open(const os::Fd& directory, const std::string& name, const Clock& clock);
 
   // Returns once the record is in the kernel: it survives the death of any process. A failure means
   // that the act it describes must not happen.

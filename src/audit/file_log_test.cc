@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/file_log.h"
 
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
+#include "os/file.h"
 #include "os/test_support.h"
 
 namespace cordon::audit {
@@ -38,8 +40,10 @@ TEST(FileLog, AppendsToWhatIsThere) {
   const os::TempDir dir;
   const ManualClock clock{kTime};
   const std::string file = (dir.path() / "audit.log").string();
+  const auto opened = os::openat(os::at_cwd(), dir.path().c_str(), O_PATH | O_DIRECTORY);
+  ASSERT_TRUE(opened);
   for (int round = 0; round < 2; ++round) {
-    auto log = FileLog::open(file, clock);
+    auto log = FileLog::open(*opened, "audit.log", clock);
     ASSERT_TRUE(log) << log.error().text();
     ASSERT_TRUE(log->append(some_id(), PolicyAccepted{"d"}));
   }
@@ -53,7 +57,9 @@ TEST(FileLog, FollowsNoLink) {
   const os::TempDir dir;
   const ManualClock clock{kTime};
   std::filesystem::create_symlink("elsewhere", dir.path() / "audit.log");
-  EXPECT_FALSE(FileLog::open((dir.path() / "audit.log").string(), clock));
+  const auto opened = os::openat(os::at_cwd(), dir.path().c_str(), O_PATH | O_DIRECTORY);
+  ASSERT_TRUE(opened);
+  EXPECT_FALSE(FileLog::open(*opened, "audit.log", clock));
 }
 
 }  // namespace

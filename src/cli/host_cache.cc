@@ -11,6 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "os/caller.h"
+#include "os/landlock.h"
+#include "os/own_directory.h"
 #include "os/probe_host.h"
 
 namespace cordon::cli {
@@ -57,12 +59,23 @@ std::optional<fs::path> cache_file(const Context& context) {
   return std::nullopt;
 }
 
+int abi_now() {
+  const auto abi = os::landlock_abi();
+  return abi ? *abi : 0;
+}
+
 std::optional<HostFacts> remembered(const fs::path& file, const std::string& expected) {
-  const std::string text = text_of(file);
-  const std::size_t line = text.find('\n');
-  if (line == std::string::npos || text.substr(0, line) != expected) return std::nullopt;
-  auto facts = parse_cache_text(std::string_view{text}.substr(line + 1));
-  return facts ? std::optional{*std::move(facts)} : std::nullopt;
+  constexpr std::size_t kMost = 65'536;
+  const auto text = os::read_own_file(file.string(), kMost);
+  if (!text) return std::nullopt;
+  const std::size_t line = text->find('\n');
+  if (line == std::string::npos || text->substr(0, line) != expected) return std::nullopt;
+  auto facts = parse_cache_text(std::string_view{*text}.substr(line + 1));
+  // What is cheap to ask is asked again: a fact in the file may not switch the second fence off.
+  if (!facts || facts->landlock_abi != abi_now() || facts->root != (os::caller_ids().uid == 0)) {
+    return std::nullopt;
+  }
+  return *std::move(facts);
 }
 
 void remember(const fs::path& file, const std::string& key_line, const HostFacts& facts) {

@@ -18,23 +18,23 @@ namespace cordon::cli {
 namespace {
 
 constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-using Wait = asio::posix::descriptor_base::wait_type;
-
 // One of our standard streams. It is shared with whoever started us: it is waited for, and never
 // made non-blocking.
 class Standard {
  public:
-  Standard(const asio::any_io_executor& executor, int number) : number_{number} {
+  Standard(const asio::any_io_executor& executor, int number, os::Ready what) : number_{number} {
     // A file is always ready and cannot be waited for.
-    if (os::can_wait_for(number)) waiter_.emplace(executor, os::duplicate_standard(number));
+    if (!os::can_wait_for(number)) return;
+    if (auto ready = os::readiness_of(number, what)) waiter_.emplace(executor, ready->release());
   }
-  asio::awaitable<bool> ready(Wait what) {
+  asio::awaitable<bool> ready() {
     if (!waiter_) {
       // A turn for the others: a file without end must not keep the loop to itself.
       co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
       co_return true;
     }
-    const auto [error] = co_await waiter_->async_wait(what, kQuiet);
+    const auto [error] =
+        co_await waiter_->async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
     co_return !error;
   }
   int number() const { return number_; }
@@ -47,9 +47,9 @@ class Standard {
 class PipeFace final : public CallerFace {
  public:
   PipeFace(const asio::any_io_executor& executor, bool raw)
-      : input_{executor, 0},
-        out_{executor, 1},
-        err_{executor, 2},
+      : input_{executor, 0, os::Ready::read},
+        out_{executor, 1, os::Ready::write},
+        err_{executor, 2, os::Ready::write},
         signals_{executor},
         filter_out_{!raw && os::is_standard_terminal(1)},
         filter_err_{!raw && os::is_standard_terminal(2)} {
@@ -80,7 +80,7 @@ async::Task<void> PipeFace::output(frame::Stream stream, std::string bytes) {
   }
   Standard& to = out ? out_ : err_;
   for (std::string_view rest = bytes; !rest.empty();) {
-    if (!co_await to.ready(Wait::wait_write)) {
+    if (!co_await to.ready()) {
       co_return Error{Errc::unavailable, "the caller's stream"};
     }
     CO_TRY(const std::size_t count, os::write_when_ready(to.number(), rest));
@@ -92,7 +92,7 @@ async::Task<void> PipeFace::output(frame::Stream stream, std::string bytes) {
 asio::awaitable<void> PipeFace::pump_input(sandbox::Process& process) {
   std::string buffer(std::size_t{64} << 10U, '\0');
   for (;;) {
-    if (!co_await input_.ready(Wait::wait_read)) co_return;
+    if (!co_await input_.ready()) co_return;
     const auto count = os::read_when_ready(input_.number(), buffer);
     const bool last = !count || *count == 0;
     const auto written =

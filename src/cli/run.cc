@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "async/block_on.h"
+#include "async/deadline.h"
 #include "audit/file_log.h"
 #include "cli/host_cache.h"
 #include "cli/policy_source.h"
@@ -24,6 +25,7 @@
 #include "cli/verbs.h"
 #include "node/survey.h"
 #include "os/caller.h"
+#include "os/own_directory.h"
 #include "os/random.h"
 #include "plan/lower.h"
 #include "review/run_directory.h"
@@ -37,6 +39,8 @@ namespace fs = std::filesystem;
 
 // How long an upper layer is kept that nobody applies or discards. The run prints it.
 constexpr std::chrono::days kReviewAge{30};
+// The launcher gives up a sandbox that does not stand after half of it.
+constexpr std::chrono::seconds kLaunch{20};
 
 std::string beside(const char* name) {
   std::error_code ignored;
@@ -56,6 +60,7 @@ class RunVerb {
   Status make_policy();
   Status make_situation();
   Status lower();
+  Status keep_own_directories() const;
   Status prepare_review();
   Result<node::RunOutcome> launch();
   Status record(AuditEvent event);
@@ -74,6 +79,7 @@ class RunVerb {
   std::optional<plan::Lowered> lowered_;
   std::optional<review::RunDirectory> review_;
   std::optional<audit::FileLog> log_;
+  std::optional<ReportFile> report_file_;
   RunReport report_;
 };
 
@@ -134,6 +140,39 @@ Status RunVerb::lower() {
   return {};
 }
 
+// The record, the layers that wait for review and the cache of facts are what a later run trusts:
+// no sandbox may write there.
+Status RunVerb::keep_own_directories() const {
+  std::vector<std::string> own{state_};
+  for (const auto& [variable, fallback] :
+       {std::pair{"XDG_CACHE_HOME", "/.cache"}, std::pair{"XDG_CONFIG_HOME", "/.config"}}) {
+    const auto set = context_.environment(variable);
+    own.push_back((set && !set->empty() ? *set : situation_->home + fallback) + "/cordon");
+  }
+  std::vector<std::string> written;
+  const frame::Workspace& workspace = lowered_->plan.workspace;
+  if (workspace.kind == frame::WorkspaceKind::live && workspace.writable) {
+    written.push_back(workspace.source);
+  }
+  for (const frame::Bind& bind : lowered_->plan.binds) {
+    if (bind.writable) written.push_back(bind.source);
+  }
+  const auto lies_in = [](const std::string& path, const std::string& tree) {
+    return path == tree || path.starts_with(tree + "/");
+  };
+  for (const std::string& directory : own) {
+    std::error_code ignored;
+    const std::string real = fs::weakly_canonical(directory, ignored).string();
+    for (const std::string& path : written) {
+      if (!lies_in(path, real) && !lies_in(real, path)) continue;
+      return Error{Errc::denied,
+                   path + " would be writable inside, and Cordon keeps its own files in " + real +
+                       "; choose another directory with --workspace"};
+    }
+  }
+  return {};
+}
+
 Status RunVerb::prepare_review() {
   if (lowered_->plan.workspace.kind != frame::WorkspaceKind::review) return {};
   TRY(const RunId id, RunId::parse(report_.id));
@@ -155,10 +194,10 @@ Status RunVerb::prepare_review() {
 
 Status RunVerb::record(AuditEvent event) {
   if (!log_) {
-    std::error_code error;
-    fs::create_directories(state_, error);
-    fs::permissions(state_, fs::perms::owner_all, error);
-    TRY(audit::FileLog opened, audit::FileLog::open(state_ + "/audit.log", clock_));
+    std::error_code ignored;
+    fs::create_directories(state_, ignored);
+    TRY(const os::Fd dir, os::open_own_directory(state_));
+    TRY(audit::FileLog opened, audit::FileLog::open(dir, "audit.log", clock_));
     log_.emplace(std::move(opened));
   }
   return log_->append(situation_->id, event);
@@ -178,7 +217,7 @@ Result<node::RunOutcome> RunVerb::launch() {
   const auto drive = [](sandbox::ProcessBackend& with, const plan::Lowered& lowered,
                         sandbox::Command what,
                         CallerFace& caller) -> async::Task<node::RunOutcome> {
-    CO_TRY(const auto made, co_await with.create(lowered.plan));
+    CO_TRY(const auto made, co_await async::within(kLaunch, with.create(lowered.plan)));
     co_return co_await node::run(*made, lowered, std::move(what), caller);
   };
   auto outcome = async::block_on(loop, drive(backend, *lowered_, std::move(command), *face));
@@ -222,11 +261,17 @@ void RunVerb::run() {
   host_ = known_host_facts(context_);
   report_.command = options_.command;
   report_.level = level_of(host_).level;
+  if (!options_.json.empty()) {
+    auto file = ReportFile::open(options_.json);
+    if (!file) return refuse(file.error(), Exit::not_started);
+    report_file_.emplace(*std::move(file));
+  }
   Status ready = find_state();
   if (ready) ready = find_workspace();
   if (ready) ready = make_policy();
   if (ready) ready = make_situation();
   if (ready) ready = lower();
+  if (ready) ready = keep_own_directories();
   if (ready && options_.require == "full" && report_.level != Level::full) {
     ready =
         Error{Errc::unavailable, "this host holds level " + std::string{to_string(report_.level)} +
@@ -252,10 +297,9 @@ void RunVerb::run() {
       conclude(*outcome);
     }
   }
-  if (!options_.json.empty()) {
-    if (const Status written = write_report(options_.json, report_); !written) {
-      context_.err << "cordon: " << written.error().text() << '\n';
-    }
+  if (!report_file_) return;
+  if (const Status written = report_file_->write(report_); !written) {
+    context_.err << "cordon: " << written.error().text() << '\n';
   }
 }
 

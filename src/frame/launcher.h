@@ -51,7 +51,8 @@ struct List {
 
 // --- from the launcher
 
-// Beside it two descriptors: the control stream, and a pidfd of pid 1.
+// Beside it two or three descriptors: the control stream, a pidfd of pid 1, and where it has a
+// range of ids the lock of that range, to be held as long as the sandbox lives.
 struct Launched {
   std::string id;
   std::uint32_t pid = 0;       // of pid 1, as the launcher sees it

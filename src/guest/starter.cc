@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <climits>
+
 #include "guest/spawner.h"
 #include "os/file.h"
 #include "os/memfd.h"
@@ -166,7 +168,8 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
   const std::uint32_t process = waiting_.front().process;
   if (report.kind == SpawnerReport::Kind::streams) {
     events.push_back({.kind = Kind::streams, .process = process, .fds = std::move(fds)});
-  } else if (report.kind == SpawnerReport::Kind::born && report.pid > 1) {
+  } else if (report.kind == SpawnerReport::Kind::born && report.pid > 1 &&
+             report.pid <= std::uint32_t{INT_MAX}) {
     born_ = static_cast<pid_t>(report.pid);
     events.push_back({.kind = Kind::born, .process = process, .pid = born_});
   } else if (report.kind == SpawnerReport::Kind::done && report.error_number != 0) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,13 +23,13 @@
 namespace cordon::launcher {
 namespace {
 
-// A launcher that dies before cordon-init stands takes its child along. The parent is asked for
-// afterwards: it may have died before the signal was set.
-Status die_with_launcher(Descent&) {
+// A launcher that dies before cordon-init stands takes its child along. It is looked for
+// afterwards: it may have died before the signal was set, and in a new pid namespace every parent
+// is 0.
+Status die_with_launcher(Descent& descent) {
   TRY_DO(os::set_parent_death_signal(SIGKILL));
-  // Seen from the new pid namespace the launcher is 0 while it lives, and we are nobody's child
-  // after.
-  if (::getppid() != 0) return Error{Errc::internal, "the launcher has ended"};
+  pollfd end{.fd = descent.launcher.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&end, 1, 0) != 0) return Error{Errc::unavailable, "the launcher has ended"};
   return {};
 }
 

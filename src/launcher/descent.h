@@ -23,6 +23,7 @@ struct Descent {
   const os::Fd& user_namespace;  // of the sandbox; entered last but one
   const os::Fd& control;         // the guest's end of the stream
   const os::Fd& program;         // cordon-init, sealed
+  const os::Fd& launcher;        // a pidfd of it
   bool may_set_groups = true;
   os::Fd proc{};  // made on the way
 };

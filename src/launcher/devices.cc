@@ -28,6 +28,8 @@ Status mount_terminals(const os::Fd& dev) {
   TRY_DO(os::fsconfig_flag(context, "newinstance"));
   TRY_DO(os::fsconfig_string(context, "ptmxmode", "0666"));
   TRY_DO(os::fsconfig_string(context, "mode", "0600"));
+  // Terminals are counted for the whole host: without a bound one sandbox could take all.
+  TRY_DO(os::fsconfig_string(context, "max", "64"));
   TRY_DO(os::fsconfig_create(context));
   TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .noexec = true}));
   TRY(const os::Fd onto, make_directory_in(dev, "pts"));

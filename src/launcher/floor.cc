@@ -20,6 +20,8 @@ static_assert(frame::kNamespaces == (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID 
                                      CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP));
 
 constexpr std::uint64_t kMostDisk = std::uint64_t{1} << 50U;
+constexpr std::uint64_t kMostInodes = 4'000'000'000;
+constexpr std::uint64_t kMostMilliCpus = 100'000'000;
 constexpr std::size_t kMostPath = 4000;
 
 // Of the sandbox's own user namespace, and all that [process] can name.
@@ -79,8 +81,12 @@ Status judge_shape(const frame::LaunchPlan& plan) {
       plan.host_name.find('\0') != std::string::npos) {
     return below_floor("a host name of a wrong length");
   }
-  if (plan.disk.bytes == 0 || plan.disk.bytes > kMostDisk || plan.disk.inodes == 0) {
+  if (plan.disk.bytes == 0 || plan.disk.bytes > kMostDisk || plan.disk.inodes == 0 ||
+      plan.disk.inodes > kMostInodes) {
     return below_floor("a disk without a limit");
+  }
+  if (plan.limits.milli_cpus.value_or(1) > kMostMilliCpus) {
+    return below_floor("more processors than any machine has");
   }
   return {};
 }
@@ -88,7 +94,8 @@ Status judge_shape(const frame::LaunchPlan& plan) {
 Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
   const frame::Fences& fences = plan.setup.fences;
   const auto filter = os::filter_profile_from_string(fences.filter);
-  if (!filter || *filter == os::FilterProfile::init) {
+  // One that hands calls to a listener needs a listener, which this launcher does not have.
+  if (!filter || *filter == os::FilterProfile::init || os::has_notify(*filter)) {
     return below_floor("a filter that does not exist");
   }
   for (const std::uint32_t capability : fences.capabilities) {
@@ -108,6 +115,9 @@ Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
   if (fences.uid >= kRange || fences.gid >= kRange) {
     if (plan.ids == frame::Ids::range) return below_floor("an id outside of the range");
   }
+  if (plan.ids == frame::Ids::range && (fences.uid == kInitId || fences.gid == kInitId)) {
+    return below_floor("the id of pid 1");
+  }
   if (plan.ids == frame::Ids::range && floor.ranges == 0) {
     return below_floor("an id range, of which this launcher has none");
   }
@@ -126,7 +136,10 @@ Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
   for (const frame::Bind& bind : plan.binds) {
     TRY_DO(judge_source(bind.source, floor));
     TRY_DO(judge_target(bind.target));
-    if (bind.writable && !floor.writable_binds) return below_floor("a writable mount of the host");
+    // What is optional is of the system, and attached without a map of ids.
+    if (bind.writable && (!floor.writable_binds || bind.optional)) {
+      return below_floor("a writable mount of the host");
+    }
   }
   for (const frame::OwnFile& file : plan.files) TRY_DO(judge_target(file.target));
   for (const std::string& directory : plan.directories) {

@@ -25,11 +25,13 @@ struct Floor {
 };
 
 inline constexpr std::uint32_t kRange = 65'536;
+// Of pid 1, inside: an id that no system gives to people or services.
+inline constexpr std::uint32_t kInitId = 65'533;
 
-// Ids that no system we know of gives to people, services or other containers by default:
-// 0x60000000 to 0x7ffd0000.
-inline constexpr std::uint32_t kFirstId = 0x60000000U;
-inline constexpr std::uint32_t kRanges = 8'189;
+// Ids that no system we know of gives to people, services or other containers by default: above
+// those of systemd's containers, below 0x7ffe0000.
+inline constexpr std::uint32_t kFirstId = 0x70000000U;
+inline constexpr std::uint32_t kRanges = 4'094;
 
 // A plan that the floor let pass. Only what has this type is launched.
 class JudgedPlan {

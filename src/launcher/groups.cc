@@ -62,7 +62,9 @@ bool maker_is_dead(std::string_view name) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
   if (error != std::errc{} || end != digits.data() + digits.size() || pid <= 0) return false;
   const auto started = start_time(pid);
-  return !started || *started != name.substr(dot + 1);
+  // Only what is known to be gone counts as dead.
+  if (!started) return started.error().code() == Errc::not_found;
+  return *started != name.substr(dot + 1);
 }
 
 std::size_t reclaim_in(const std::string& path) {

@@ -14,9 +14,6 @@
 
 namespace cordon::launcher {
 
-// Of pid 1, inside: an id that no system gives to people or services.
-inline constexpr std::uint32_t kInitId = 65'533;
-
 // A range that nobody else uses while this lives: other launchers of this host keep away from it.
 class LentRange {
  public:
@@ -24,6 +21,9 @@ class LentRange {
   static Result<LentRange> take(const Floor& floor, const os::Fd& directory);
 
   std::uint32_t first() const noexcept { return first_; }
+  // Who holds a copy of it keeps the range lent: the node does, so that the launcher's death frees
+  // no range in which a sandbox lives on.
+  const os::Fd& lock() const noexcept { return lock_; }
 
  private:
   LentRange(std::uint32_t first, os::Fd lock) : first_{first}, lock_{std::move(lock)} {}

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <poll.h>
 #include <unistd.h>
 
 #include "frame/guest.h"
@@ -17,6 +19,7 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::size_t kLongestReport = 4096;
+constexpr std::chrono::seconds kLongestDescent{10};
 
 // Two lines: the step and the errno, then words.
 std::string report(const FailedStep& failed) {
@@ -35,6 +38,29 @@ LaunchFailure read_report(const std::string& text) {
   // The text ends with the errno's own words already: keep the code, take the text once.
   const Errc code = Error::from_errno("", number).code();
   return {text.substr(0, first), Error{number == 0 ? Errc::internal : code, words}};
+}
+
+// Empty when cordon-init runs. A descent that takes longer is stuck, on a source that does not
+// answer say, and must not hold up every other sandbox.
+Result<std::string> await_report(const os::Fd& reports) {
+  using std::chrono::milliseconds;
+  const auto late = std::chrono::steady_clock::now() + kLongestDescent;
+  std::string report;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(late - std::chrono::steady_clock::now());
+    pollfd news{.fd = reports.get(), .events = POLLIN, .revents = 0};
+    const int ready = left.count() > 0 ? ::poll(&news, 1, static_cast<int>(left.count())) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return Error{Errc::timeout, "the sandbox did not stand in time"};
+    std::array<char, kLongestReport> part{};
+    const ssize_t got = ::read(reports.get(), part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error::from_errno("read");
+    if (got == 0) return report;
+    report.append(part.data(), static_cast<std::size_t>(got));
+    if (report.size() > kLongestReport) return Error{Errc::internal, "a report without end"};
+  }
 }
 
 class Launch {
@@ -78,6 +104,8 @@ Status Launch::prepare() {
 }
 
 void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
+  // The host's end is the launcher's: with a copy here pid 1 would never see its stream end.
+  pair_.one = os::Fd{};
   Descent descent{.plan = plan_,
                   .ids = ids_,
                   .sources = sources_,
@@ -86,6 +114,7 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
                   .user_namespace = user_namespace_,
                   .control = pair_.two,
                   .program = workshop_.program,
+                  .launcher = workshop_.self,
                   .may_set_groups = workshop_.own.may_set_groups};
   const FailedStep failed = descend(descent);
   static_cast<void>(os::write_all(reports, report(failed)));
@@ -107,7 +136,7 @@ Result<std::string> Launch::start() {
   const auto setup = frame::encode(frame::ToGuest{plan_->setup});
   TRY(const std::size_t sent, os::send(pair_.one, setup));
   if (sent != setup.size()) return Error{Errc::internal, "the setup does not fit the stream"};
-  return os::read_all(reports.read, kLongestReport);
+  return await_report(reports.read);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct Workshop {
   Floor floor;
   OwnIds own;
   os::CgroupTrees trees;
+  os::Fd self;     // a pidfd of the launcher
   os::Fd program;  // cordon-init in a sealed memfd
   os::Fd locks;    // directory of the locks of id ranges; empty where there are no ranges
   NetPool networks;

@@ -10,6 +10,23 @@
 #include "os/openat2.h"
 
 namespace cordon::launcher {
+namespace {
+
+// Only our own file system gets new names: a directory of the host never gets any from us.
+Status make_directory(const os::Fd& root, const os::Fd& at, const std::string& name) {
+  struct stat own{};
+  struct stat here{};
+  if (::fstat(root.get(), &own) != 0 || ::fstat(at.get(), &here) != 0) {
+    return Error::from_errno("fstat");
+  }
+  if (own.st_dev != here.st_dev) return {};
+  if (::mkdirat(at.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
+    return Error::from_errno("mkdirat").with(name);
+  }
+  return {};
+}
+
+}  // namespace
 
 SplitPath split_last(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -24,9 +41,7 @@ Result<os::Fd> make_directory_in(const os::Fd& root, std::string_view path) {
     const std::string part{rest.substr(0, slash)};
     rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash + 1);
     if (part.empty()) continue;
-    if (::mkdirat(at.get(), part.c_str(), 0755) != 0 && errno != EEXIST) {
-      return Error::from_errno("mkdirat").with(path);
-    }
+    TRY_DO(make_directory(root, at, part));
     auto next = os::open_beneath(
         at, part.c_str(), {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
     if (!next) return std::move(next).error().with(path);

@@ -2,6 +2,7 @@
 #include "launcher/net_pool.h"
 
 #include <array>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 #include <vector>
@@ -23,8 +24,8 @@ Result<os::Fd> make_namespace() {
 }
 
 // A byte in is an order; a byte out with a descriptor is a namespace, without one a failure.
-int serve_orders(const os::Fd& socket) {
-  if (!os::set_parent_death_signal(SIGKILL)) return 1;
+int serve_orders(const os::Fd& socket, pid_t launcher) {
+  if (!os::set_parent_death_signal(SIGKILL) || ::getppid() != launcher) return 1;
   std::array<std::byte, 64> orders{};
   for (;;) {
     const auto got = os::receive(socket, orders);
@@ -43,9 +44,16 @@ int serve_orders(const os::Fd& socket) {
 
 Result<NetPool> NetPool::start(unsigned ahead, bool refill) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
-  TRY(os::Child child, os::Child::start({}, [&] {
-        pair.one = os::Fd{};
-        return serve_orders(pair.two);
+  TRY(os::Child child, os::Child::start({}, [&, launcher = ::getpid()] {
+        // Nothing but its own socket: the node must see the launcher's end although this child
+        // lives a moment longer.
+        constexpr int kOwn = 3;
+        if (::dup3(pair.two.get(), kOwn, O_CLOEXEC) < 0 && pair.two.get() != kOwn) return 1;
+        static_cast<void>(pair.one.release());
+        static_cast<void>(pair.two.release());
+        if (!os::close_from(kOwn + 1)) return 1;
+        const os::Fd own{kOwn};
+        return serve_orders(own, launcher);
       }));
   NetPool pool{std::move(child), std::move(pair.one), refill};
   TRY_DO(pool.order(ahead));

@@ -11,6 +11,7 @@
 #include "os/memfd.h"
 #include "os/mount.h"
 #include "os/namespace.h"
+#include "os/pidfd.h"
 #include "os/socket.h"
 
 namespace cordon::launcher {
@@ -96,9 +97,11 @@ Result<Workshop> open_workshop(const os::Fd& node) {
   TRY(os::CgroupTrees trees, os::read_cgroup_trees());
   reclaim_groups(trees);
   TRY(os::Fd program, seal_init());
+  TRY(os::Fd self, os::pidfd_open(::getpid()));
   return Workshop{.floor = std::move(floor),
                   .own = own,
                   .trees = std::move(trees),
+                  .self = std::move(self),
                   .program = std::move(program),
                   .locks = std::move(locks),
                   .networks = std::move(networks)};

@@ -108,10 +108,10 @@ inline void mutate(frame::LaunchPlan& plan, std::mt19937& random) {
   }
 }
 
-// An encoded plan, changed in one to four of its values, and sometimes in its bytes.
+// An encoded plan, changed in one to five of its values, and sometimes in its bytes.
 inline std::vector<std::byte> mutated_plan(std::mt19937& random,
                                            frame::LaunchPlan plan = good_plan()) {
-  for (std::uint32_t count = random() % 4; count > 0; --count) mutate(plan, random);
+  for (std::uint32_t count = 1 + random() % 5; count > 0; --count) mutate(plan, random);
   std::vector<std::byte> bytes = frame::encode(plan);
   if (random() % 4 == 0) {
     for (std::uint32_t count = 1 + random() % 3; count > 0; --count) {

@@ -14,12 +14,12 @@ namespace {
 
 // Rows C043 to C046. What this kernel does not have is passed over.
 constexpr const char* kBlankFiles[] = {
-    "kcore",         "kallsyms",      "kmsg",        "keys",       "key-users",
-    "timer_list",    "sched_debug",   "kpagecount",  "kpageflags", "kpagecgroup",
-    "latency_stats", "sysrq-trigger", "timer_stats", "slabinfo",   "vmallocinfo",
-    "pagetypeinfo",  "iomem",         "ioports",     "config.gz"};
+    "kcore",       "kallsyms",   "kmsg",        "keys",         "key-users",     "timer_list",
+    "sched_debug", "kpagecount", "kpageflags",  "kpagecgroup",  "latency_stats", "sysrq-trigger",
+    "timer_stats", "slabinfo",   "vmallocinfo", "pagetypeinfo", "iomem",         "ioports",
+    "config.gz",   "interrupts", "cmdline"};
 constexpr const char* kEmptyDirectories[] = {"acpi", "asound", "scsi", "driver"};
-constexpr const char* kReadOnly[] = {"sys", "bus", "fs", "irq"};
+constexpr const char* kReadOnly[] = {"sys", "bus", "fs", "irq", "pressure"};
 
 constexpr const char* kNamespaceLimits[] = {"user", "mnt", "pid",    "net",
                                             "ipc",  "uts", "cgroup", "time"};

@@ -118,7 +118,8 @@ Status Server::answer(const frame::Launch& request) {
   const std::uint64_t tag = next_tag_++;
   tags_.emplace(tag, id);
   TRY_DO(epoll_.add(sandbox.init.pidfd(), EPOLLIN, tag));
-  const std::array<const os::Fd*, 2> fds{&sandbox.control, &sandbox.init.pidfd()};
+  std::vector<const os::Fd*> fds{&sandbox.control, &sandbox.init.pidfd()};
+  if (sandbox.range) fds.push_back(&sandbox.range->lock());
   return send(frame::Launched{.id = id,
                               .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
                               .first_id = sandbox.range ? sandbox.range->first() : 0,

@@ -62,7 +62,7 @@ Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk,
   TRY_DO(os::fsconfig_string(context, "workdir", "state/work"));
   // What review reads must stand in the upper layer as it is: no redirects, no metadata-only
   // copies.
-  TRY_DO(os::fsconfig_string(context, "redirect_dir", "off"));
+  TRY_DO(os::fsconfig_string(context, "redirect_dir", "nofollow"));
   TRY_DO(os::fsconfig_string(context, "metacopy", "off"));
   TRY_DO(os::fsconfig_string(context, "index", "off"));
   TRY_DO(os::fsconfig_string(context, "xino", "off"));

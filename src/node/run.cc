@@ -16,6 +16,8 @@ namespace {
 
 constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kDestroyed{10};
+// For pid 1 to end what it was told to end, and for the last bytes to be taken.
+constexpr std::chrono::seconds kPatience{2};
 
 std::string base_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -42,6 +44,7 @@ class Run {
   asio::awaitable<void> keep_budgets();
   asio::awaitable<void> wait_for_caller();
   asio::awaitable<void> end_gently();
+  asio::awaitable<void> insist();
   void stop(Stop why, bool gently);
   asio::awaitable<Result<RunOutcome>> conclude();
 
@@ -65,6 +68,7 @@ void Run::stop(Stop why, bool gently) {
     scope_->spawn(end_gently());
   } else {
     process_->signal(SIGKILL, frame::SignalTo::all);
+    scope_->spawn(insist());
   }
 }
 
@@ -72,6 +76,14 @@ asio::awaitable<void> Run::end_gently() {
   asio::steady_timer grace{co_await asio::this_coro::executor, kGrace};
   co_await grace.async_wait(kQuiet);
   process_->signal(SIGKILL, frame::SignalTo::all);
+  co_await insist();
+}
+
+// Pid 1 is asked, and not relied on: where it does not answer, the sandbox is ended from outside.
+asio::awaitable<void> Run::insist() {
+  asio::steady_timer patience{co_await asio::this_coro::executor, kPatience};
+  const auto [error] = co_await patience.async_wait(kQuiet);
+  if (!error) sandbox_.abandon();
 }
 
 asio::awaitable<void> Run::keep_wall_time() {
@@ -122,13 +134,14 @@ asio::awaitable<void> Run::take(frame::Output output) {
 
 void Run::take(const frame::Exited& exited) {
   facts_.exited = exited;
+  scope_->spawn(insist());
   // The command is over: what it left behind ends with it, and with that the last writers of its
   // streams.
   process_->signal(SIGKILL, frame::SignalTo::all);
 }
 
 asio::awaitable<void> Run::follow_process() {
-  while (!(facts_.exited && open_streams_ == 0)) {
+  while (!(facts_.exited && open_streams_ <= 0)) {
     auto event = co_await process_->next();
     if (!event) {
       if (!facts_.exited) facts_.failure = event.error().text();

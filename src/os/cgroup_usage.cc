@@ -53,4 +53,12 @@ CgroupUsage read_cgroup_usage(std::span<const std::string> directories) {
   return usage;
 }
 
+Status remove_group(const std::string& directory, int tries) {
+  const std::size_t slash = directory.rfind('/');
+  if (slash == std::string::npos) return Error{Errc::invalid, directory + ": no group"};
+  const auto parent = openat(at_cwd(), directory.substr(0, slash).c_str(), O_RDONLY | O_DIRECTORY);
+  if (!parent) return parent.error();
+  return remove_group_tree(*parent, directory.substr(slash + 1), tries);
+}
+
 }  // namespace cordon::os

@@ -15,7 +15,7 @@ Result<std::optional<ExitStatus>> wait_for(const Fd& pidfd, int options) {
   siginfo_t info{};
   int failed = 0;
   do {
-    failed = ::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED | options);
+    failed = ::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED | __WALL | options);
   } while (failed != 0 && errno == EINTR);
   if (failed != 0) return Error::from_errno("waitid").with("pidfd " + std::to_string(pidfd.get()));
   if (info.si_pid == 0) return std::optional<ExitStatus>{};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,12 +20,21 @@ bool can_wait_for(int number) noexcept {
   return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || ::isatty(number) == 1;
 }
 
-int duplicate_standard(int number) noexcept { return ::fcntl(number, F_DUPFD_CLOEXEC, 3); }
-
 Result<Fd> open_standard(int number) {
-  const int copy = duplicate_standard(number);
+  const int copy = ::fcntl(number, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return Error::from_errno("fcntl F_DUPFD_CLOEXEC");
   return Fd{copy};
+}
+
+Result<Fd> readiness_of(int number, Ready what) {
+  Fd set{::epoll_create1(EPOLL_CLOEXEC)};
+  if (!set) return Error::from_errno("epoll_create1");
+  epoll_event event{};
+  event.events = what == Ready::read ? EPOLLIN : EPOLLOUT;
+  if (::epoll_ctl(set.get(), EPOLL_CTL_ADD, number, &event) != 0) {
+    return Error::from_errno("epoll_ctl");
+  }
+  return set;
 }
 
 Result<std::size_t> read_when_ready(int number, std::string& into) {

@@ -2,7 +2,7 @@
 // Standard input, output and error: shared with whoever started us, so nothing here changes them.
 #pragma once
 
-#include <span>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,10 +16,13 @@ bool is_standard_terminal(int number) noexcept;
 // False for files, which are always ready and which epoll refuses.
 bool can_wait_for(int number) noexcept;
 
-// A copy of the descriptor, CLOEXEC. `duplicate_standard` gives the bare number, for an owner of
-// another library; -1 when it is closed.
+// A copy of the descriptor, CLOEXEC.
 Result<Fd> open_standard(int number);
-int duplicate_standard(int number) noexcept;
+
+enum class Ready : std::uint8_t { read, write };
+// A descriptor of its own that polls readable when the stream is ready: an event loop may do to it
+// what it must not do to the stream, make it non-blocking.
+Result<Fd> readiness_of(int number, Ready what);
 
 // One read or write of at most so much that it does not block once it is ready: what poll promises
 // of a pipe.

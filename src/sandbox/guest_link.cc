@@ -62,6 +62,10 @@ asio::awaitable<void> GuestLink::write_out() {
 
 void GuestLink::send(const frame::ToGuest& frame) {
   if (ended_) return;
+  // A guest that reads nothing must not fill our memory.
+  if (outgoing_.size() > kMostUnread) {
+    return end(protocol_error("it does not read what it is sent"));
+  }
   const std::vector<std::byte> bytes = frame::encode(frame);
   outgoing_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   outgoing_news_.cancel();
@@ -135,14 +139,26 @@ Status GuestLink::handle(frame::FromGuest frame) {
       return {};
     }
     Status operator()(frame::Failed failed) const {
-      if (failed.process != 0) return link.push(failed.process, std::move(failed));
+      if (failed.process != 0) {
+        TRY(Channel* const channel, link.channel(failed.process));
+        if (channel->exited) return {};  // repeated after a Resume
+        channel->exited = true;
+        channel->room.cancel();
+        return link.push(failed.process, std::move(failed));
+      }
       return Error::from_errno(failed.step, failed.error_number).with("cordon-init");
     }
     Status operator()(frame::Started started) const {
+      TRY(Channel* const channel, link.channel(started.process));
+      if (std::exchange(channel->started, true)) return {};  // repeated after a Resume
       return link.push(started.process, std::move(started));
     }
     Status operator()(frame::Output output) const { return link.handle_output(std::move(output)); }
-    Status operator()(frame::OutputEnd end) const { return link.push(end.process, std::move(end)); }
+    Status operator()(frame::OutputEnd end) const {
+      TRY(Channel* const channel, link.channel(end.process));
+      if (std::exchange(channel->stream_ended[index_of(end.stream)], true)) return {};
+      return link.push(end.process, std::move(end));
+    }
     Status operator()(const frame::InputTaken& taken) const {
       TRY(Channel* const channel, link.channel(taken.process));
       if (taken.offset > channel->input_sent) return protocol_error("input that was never sent");
@@ -211,7 +227,8 @@ async::Task<ProcessEvent> GuestLink::next(std::uint32_t process) {
     from->pending =
         frame::Acknowledge{process, output->stream, output->offset + output->bytes.size()};
   }
-  from->exit_pending = std::holds_alternative<frame::Exited>(event);
+  from->exit_pending =
+      std::holds_alternative<frame::Exited>(event) || std::holds_alternative<frame::Failed>(event);
   co_return event;
 }
 

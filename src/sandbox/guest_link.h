@@ -49,6 +49,8 @@ class GuestLink {
     std::uint64_t acknowledged[2] = {0, 0};
     std::optional<frame::Acknowledge> pending;  // of the event that the caller holds
     bool exit_pending = false;
+    bool started = false;
+    bool stream_ended[2] = {false, false};
     bool exited = false;
     std::uint64_t input_sent = 0;
     std::uint64_t input_taken = 0;

@@ -56,6 +56,9 @@ class Sandbox {
   virtual std::unique_ptr<Process> start(Command command) = 0;
   virtual async::Task<frame::Usage> usage() = 0;
 
+  // Listens to it no more: everything that waits for it gets an Error, and destroy() follows.
+  virtual void abandon() = 0;
+
   // Ends it: when this returns no process of it is left, nor anything that it had.
   virtual async::Task<frame::Ended> destroy() = 0;
 

@@ -115,7 +115,7 @@ class Arm:
     def environment(self):
         return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME": str(self.home), "LANG": "C.UTF-8",
                 "TERM": "xterm", "XDG_STATE_HOME": str(self.state), "XDG_RUNTIME_DIR": str(self.state),
-                "ASAN_OPTIONS": "detect_leaks=0"}
+                "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=1"}
 
     def _become(self, groups, ids=True):
         for group in self.groups:

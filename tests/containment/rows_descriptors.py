@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from rows_process import wait_for
-from verdicts import both, counter, held, judge, passed, refused
+from verdicts import both, counter, failed, held, judge, passed, refused
 from world import end, text
 
 
@@ -46,9 +46,12 @@ def streams_of_host(arm):
     for path in ("/etc", "/etc/passwd", "/dev/zero"):
         stream = os.open(path, os.O_RDONLY)
         try:
-            run = arm.probe("C108", stdin=stream)
+            run = arm.probe("C108", stdin=stream, timeout=15)
         finally:
             os.close(stream)
+        if run.code == -1:
+            outcomes.append(failed(f"{path} as input: the run does not end"))
+            continue
         outcomes.append(passed(f"{path}: refused") if run.code in (125, 126) and not run.answers() else refused(run, "C108"))
     return both(*outcomes)
 

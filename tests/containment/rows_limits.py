@@ -160,6 +160,16 @@ def holes(arm):
     return refused(arm.probe("C120", flags=["--disk", "32M"]), "C120")
 
 
+@judge("C121")
+def descriptors(arm):
+    return refused(arm.probe("C121", "--most", "1024", policy=policy(open_files=1024)), "C121")
+
+
+@judge("C129")
+def sockets(arm):
+    return refused(arm.probe("C129", "--most", "1024", policy=policy(open_files=1024)), "C129")
+
+
 @judge("C122")
 def zombies(arm):
     return refused(arm.probe("C122", "--count", "300", flags=["--pids", "128"]), "C122")
@@ -211,31 +221,32 @@ def largest(pid):
     return max(peaks)
 
 
-def flooded(arm, words):
-    """Ends a flood of 10 GiB by its limit; the verdict, the seconds, and the growth of the largest of our processes."""
+def flooded(arm, size, words):
+    """Ends a flood by its limit: the report, the bytes that came, and the peak of the largest of our processes, in KiB."""
     read, write = os.pipe()
-    child, report = arm.start(["--output", "1M", "--time", "60s"], ["./probe", "C126", "--bytes", str(10 << 30), *words], arm.workspace(),
+    child, report = arm.start(["--output", "1M", "--time", "60s"], ["./probe", "C126", "--bytes", str(size), *words], arm.workspace(),
                               stdout=subprocess.DEVNULL, stderr=write)
     os.close(write)
     os.set_blocking(read, False)
-    total, first, peak, until = 0, 0, 0, time.monotonic() + 15
+    total, peak, until = 0, 0, time.monotonic() + 15
     while child.poll() is None and time.monotonic() < until:
         try:
             total += len(os.read(read, 1 << 20))
         except BlockingIOError:
             time.sleep(0.005)
         peak = max(peak, largest(child.pid))
-        first = first or peak
     end(child)
     os.close(read)
-    return text(report), total, peak - first
+    return text(report), total, peak
 
 
 @judge("C126")
 def floods(arm):
     outcomes = []
     for words in ((), ("--lines",)):
-        report, total, grown = flooded(arm, words)
+        _, _, quiet = flooded(arm, 1 << 16, words)
+        report, total, peak = flooded(arm, 10 << 30, words)
+        grown = peak - quiet
         ending = json.loads(report).get("verdict", {}).get("ending") if report else "none"
         bounded = total <= 4 * MIB and grown <= 16 * 1024
         outcomes.append(held(ending == "output" and bounded, f"{ending}, {total // 1024} KiB came, grown by {grown} KiB"))

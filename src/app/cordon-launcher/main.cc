@@ -34,6 +34,7 @@ int main(int argc, char**) {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   os::Fd node{kNode};
   if (const Status closed = os::close_from(kNode + 1); !closed) return fail(closed.error());
+  if (const Status own = os::set_inheritable(node, false); !own) return fail(own.error());
   auto workshop = launcher::open_workshop(node);
   if (!workshop) return fail(workshop.error());
   auto server =

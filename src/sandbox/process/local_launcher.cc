@@ -71,7 +71,7 @@ async::Task<LocalLauncher::Message> LocalLauncher::receive() {
   if (error) co_return Error{Errc::unavailable, "the launcher has ended"};
   std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
   os::Fd socket{socket_.native_handle()};
-  auto got = os::receive(socket, buffer, 2);
+  auto got = os::receive(socket, buffer, 3);
   static_cast<void>(socket.release());  // the descriptor stays the owner
   if (!got) co_return std::move(got).error();
   if (got->bytes == 0) co_return Error{Errc::unavailable, "the launcher has ended"};
@@ -93,9 +93,10 @@ async::Task<LaunchedSandbox> LocalLauncher::launch(const frame::LaunchPlan& plan
   }
   CO_TRY(Message message, co_await receive());
   if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
-    if (message.fds.size() != 2) co_return Error{Errc::internal, "the launcher sent no stream"};
+    if (message.fds.size() < 2) co_return Error{Errc::internal, "the launcher sent no stream"};
     LaunchedSandbox sandbox{std::move(*launched), std::move(message.fds[0]),
-                            std::move(message.fds[1])};
+                            std::move(message.fds[1]), os::Fd{}};
+    if (message.fds.size() > 2) sandbox.range = std::move(message.fds[2]);
     co_return sandbox;
   }
   if (const auto* refused = std::get_if<frame::Refused>(&message.body)) {

@@ -22,6 +22,7 @@ struct LaunchedSandbox {
   frame::Launched about;
   os::Fd control;
   os::Fd pidfd;  // of pid 1
+  os::Fd range;  // the lock of its id range; empty where it has none
 };
 
 class LocalLauncher {

@@ -116,6 +116,12 @@ Outcome Findings::outcome() const noexcept {
   return checks_.empty() ? Outcome::skipped : Outcome::refused;
 }
 
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string whole;
+  for (const std::string_view part : parts) whole += part;
+  return whole;
+}
+
 std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -38,7 +38,7 @@ std::vector<std::string> tasks() {
   for (const std::string& pid : pids()) {
     if (pid == "1") continue;  // the first process has another filter, by design
     const std::string base = "/proc/" + pid + "/task";
-    for (const std::string& task : names_in(base)) found.push_back(base + "/" + task);
+    for (const std::string& task : names_in(base)) found.push_back(joined({base, "/", task}));
   }
   return found;
 }
@@ -208,6 +208,7 @@ void helpers_of_root(const Words&, Findings& out) {
     command.push_back(nullptr);
     const int code = in_child([&] {
       const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+      if (null < 0) return 126;
       for (int fd = 0; fd < 3; ++fd) (void)::dup2(null, fd);
       (void)::execvp(command[0], const_cast<char* const*>(command.data()));
       return 127;

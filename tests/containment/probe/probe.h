@@ -129,5 +129,7 @@ const std::vector<OpenedAtStart>& opened_at_start();
 void note_opened_at_start();
 
 std::string json_text(std::string_view text);
+// The parts in a row.
+std::string joined(std::initializer_list<std::string_view> parts);
 
 }  // namespace cordon::probe

@@ -186,8 +186,7 @@ void working_directory(const Words& words, Findings& out) {
 
 std::string output_of(const std::function<void()>& become) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), 0) != 0)
-    return {};  // NOLINT(android-cloexec-pipe2): a child inherits it
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const pid_t child = ::fork();
   if (child == 0) {
     (void)::dup2(ends[1], STDOUT_FILENO);

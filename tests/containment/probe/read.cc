@@ -61,6 +61,13 @@ std::vector<std::string> spellings(const std::string& path, std::size_t wanted) 
   return found;
 }
 
+Answer try_open_at(int directory, const std::string& path) {
+  const int fd = ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC);
+  const Answer got = answer(fd);
+  if (fd >= 0) ::close(fd);
+  return got;
+}
+
 void traversal(const Words& words, Findings& out) {
   const std::vector<std::string> canaries = words.list("canary");
   if (canaries.empty()) return out.skip("no canary given");
@@ -72,11 +79,10 @@ void traversal(const Words& words, Findings& out) {
     for (const std::string& spelled : all) {
       const std::string relative = "../../../../../../../../../.." + spelled;
       for (const auto& [from, path] : {std::pair{AT_FDCWD, spelled}, std::pair{here, relative}}) {
-        const int fd = ::openat(from, path.c_str(), O_RDONLY | O_CLOEXEC);
         ++tried;
-        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) continue;
-        if (seen.empty()) seen = path + (fd < 0 ? ": " + name_of_error(errno) : "");
-        if (fd >= 0) ::close(fd);
+        const Answer got = try_open_at(from, path);
+        const bool absent = got.failed() && (got.error == ENOENT || got.error == ENOTDIR);
+        if (!absent && seen.empty()) seen = joined({path, ": ", text_of(got)});
       }
     }
   }
@@ -90,14 +96,15 @@ void magic_links(const Words& words, Findings& out) {
   for (const std::string& pid : pids()) {
     const std::string base = "/proc/" + pid;
     doors.insert(doors.end(), {base + "/root", base + "/cwd"});
-    for (const std::string& fd : names_in(base + "/fd")) doors.push_back(base + "/fd/" + fd);
+    for (const std::string& fd : names_in(base + "/fd"))
+      doors.push_back(joined({base, "/fd/", fd}));
   }
   out.control("there are doors to try", !doors.empty(), "/proc shows no process");
   for (const std::string& canary : words.list("canary")) {
     std::string seen;
     for (const std::string& door : doors) {
       for (const char* const up : {"", "/../../../../../../.."}) {
-        const Answer got = try_open(door + up + canary, O_RDONLY);
+        const Answer got = try_open(joined({door, up, canary}), O_RDONLY);
         const bool away = got.error == ENOENT || got.error == EACCES || got.error == ENOTDIR;
         if (!(got.failed() && away)) seen = door + ": " + text_of(got);
       }

@@ -49,6 +49,7 @@ void fork_bomb(const Words& words, Findings& out) {
 
 void fill_disk(const Words& words, Findings& out) {
   const long wanted = words.number("bytes", 96L << 20U);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const std::vector<char> block(1 << 20, 'x');
   std::vector<std::string> places = words.list("places");
   if (places.empty()) places = {"."};
@@ -62,7 +63,8 @@ void fill_disk(const Words& words, Findings& out) {
       last = answer(::write(fd, block.data(), block.size()));
       if (!last.failed()) done += last.value;
     }
-    out.refused(place + " takes " + std::to_string(done >> 20U) + " MiB", last, {ENOSPC, EDQUOT});
+    out.refused(place + " takes " + std::to_string(done >> 20U) + " MiB", last,
+                {ENOSPC, EDQUOT, EFBIG});
     ::close(fd);
     (void)::unlink(path.c_str());
   }
@@ -82,8 +84,10 @@ void fill_inodes(const Words& words, Findings& out) {
 }
 
 void sparse(const Words& words, Findings& out) {
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   const int fd =
       ::open((words.get("place", "/tmp") + "/sparse").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return out.skip("no place: " + name_of_error(errno));
   const Answer huge = answer(::ftruncate(fd, 1L << 50U));
   struct stat about{};
   (void)::fstat(fd, &about);
@@ -169,6 +173,7 @@ void spin(const Words& words, Findings& out) {
 void sync_storm(const Words& words, Findings& out) {
   const auto until = Clock::now() + std::chrono::seconds{words.number("seconds", 2)};
   const int fd = ::open("storm", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return out.skip("no place: " + name_of_error(errno));
   const std::vector<char> block(1 << 16, 'x');
   long rounds = 0;
   for (; Clock::now() < until; ++rounds) {

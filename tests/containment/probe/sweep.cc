@@ -24,7 +24,7 @@ namespace {
 
 constexpr long kNumbers = 600;
 constexpr int kOpenTreeAttr = 467;
-constexpr int kWaitMilliseconds = 100;
+constexpr long kWaitMicroseconds = 100'000;
 
 // What a number answers to six times -1: an error, 0 for "reached the kernel" in any other way.
 int verdict_of(long number) {
@@ -34,7 +34,7 @@ int verdict_of(long number) {
   *error = 0;
   const pid_t child = ::fork();
   if (child == 0) {
-    const itimerval soon{{0, 0}, {0, kWaitMilliseconds * 1000}};
+    const itimerval soon{{0, 0}, {0, kWaitMicroseconds}};
     (void)std::signal(SIGALRM, SIG_DFL);
     (void)::setitimer(ITIMER_REAL, &soon, nullptr);
     const Answer got = call(number, -1, -1, -1, -1, -1, -1);

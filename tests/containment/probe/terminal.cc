@@ -25,17 +25,18 @@ std::vector<std::string> hostile_sequences() {
   std::vector<std::string> all;
   for (const std::string& stop : {bell, end}) {
     for (const char* const target : {"c", "p", "s", "0", "", "cps"}) {
-      all.push_back(escape + "]52;" + target + ";aGVsbG8=" + stop);
-      all.push_back(escape + "]52;" + target + ";?" + stop);
+      all.push_back(joined({escape, "]52;", target, ";aGVsbG8=", stop}));
+      all.push_back(joined({escape, "]52;", target, ";?", stop}));
     }
   }
-  for (const char* const query : {"21t", "20t", "19t", "14t", "18t"})
-    all.push_back(escape + "[" + query);
+  for (const char* const query : {"21t", "20t"}) all.push_back(joined({escape, "[", query}));
   for (const char* const body :
        {"$qm", "$q\"p", "+q544e", "1$r0m", "tmux;x", "0;1|17/41", "q#0;2;0;0;0"}) {
-    all.push_back(escape + "P" + body + end);
+    all.push_back(joined({escape, "P", body, end}));
   }
-  for (const char opener : {'_', '^', 'X'}) all.push_back(escape + opener + "hello" + end);
+  for (const char* const opener : {"_", "^", "X"}) {
+    all.push_back(joined({escape, opener, "hello", end}));
+  }
   all.push_back("\x05");  // answerback
   // The 8-bit forms of CSI, OSC, DCS, APC, PM.
   for (const char* const c1 : {"\x9b"
