@@ -4,28 +4,46 @@
 
 A transcript is a fenced block with a line that begins with "$ ". Lines beginning with "> " continue the command; what
 follows, up to the next command, is its output. `cordon doctor` depends on the machine and is only run, not compared.
+
+Every block begins at the repository's root, and `cd` holds until its end. A run has another id each time: it is printed
+as ID, and ID in a command stands for the last one; how many seconds a run took is printed as 0. What runs leave behind
+goes to a directory of its own, which is removed.
 """
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 binary = pathlib.Path(sys.argv[1]).resolve()
 update = "--update" in sys.argv
-environment = {"PATH": f"{binary.parent}:/usr/bin:/bin", "HOME": "/home/user", "LANG": "C.UTF-8"}
-ran, bad = 0, []
+scratch = tempfile.TemporaryDirectory(prefix="cordon-tour-", ignore_cleanup_errors=True)
+left_in = pathlib.Path(scratch.name, "left-in")
+environment = {"PATH": f"{binary.parent}:/usr/bin:/bin", "HOME": "/home/user", "LANG": "C.UTF-8",
+               "TMPDIR": scratch.name, "XDG_STATE_HOME": f"{scratch.name}/state",
+               "XDG_CACHE_HOME": f"{scratch.name}/cache"}
+RUN = re.compile(r"\b(?:run|diff) ([a-z2-7]{16})\b")
+ran, bad, last_run = 0, [], "ID"
 
 
-def output_of(command):
-    done = subprocess.run(["bash", "-c", command], env=environment, stdin=subprocess.DEVNULL, timeout=60,
+def output_of(command, place):
+    """What it prints, and the directory that it ends in."""
+    global last_run
+    script = f'cd {shlex.quote(place)}\n{re.sub(r"(?<= )ID(?= |$)", last_run, command)}\npwd >{left_in}'
+    done = subprocess.run(["bash", "-c", script], env=environment, stdin=subprocess.DEVNULL, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
+    text = done.stdout
+    if found := RUN.search(text):
+        last_run = found[1]
+        text = re.sub(r"^(run ID   )\d+ s", r"\g<1>0 s", text.replace(last_run, "ID"), flags=re.M)
+    return text.rstrip("\n").split("\n") if text.strip() else [], left_in.read_text().strip()
 
 
 def replay(name, lines):
     global ran
-    out, i = [], 0
+    out, i, place = [], 0, os.getcwd()
     while i < len(lines):
         if not lines[i].startswith("$ "):
             out.append(lines[i])
@@ -41,7 +59,7 @@ def replay(name, lines):
             expected.append(lines[i])
             i += 1
         gap = len(expected) - len("\n".join(expected).rstrip("\n").split("\n")) if any(expected) else 0
-        got = output_of(command)
+        got, place = output_of(command, place)
         ran += 1
         if not command.startswith("cordon doctor"):
             if [line for line in "\n".join(expected).rstrip("\n").split("\n") if any(expected)] != got:
