@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/run_words.h"
+
 namespace cordon::cli {
 namespace {
 
@@ -193,25 +195,46 @@ Result<std::string> policy_of_flags(const RunOptions& options, const std::string
 }
 
 std::string typed_flags(const RunOptions& options) {
-  std::string text = "cordon run";
+  std::vector<std::string> words{"cordon", "run"};
   const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", flag, value);
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  const auto add_all = [&](const char* flag, const std::vector<std::string>& values) {
+    for (const std::string& value : values) add(flag, value);
+  };
+  const auto add_set = [&](const char* flag, bool set) {
+    if (set) words.emplace_back(flag);
   };
   add("--policy", options.policy);
   add("--preset", options.preset);
   add("--workspace", options.workspace);
-  for (const std::string& path : options.allow_read) add("--allow-read", path);
-  for (const std::string& path : options.allow_write) add("--allow-write", path);
+  add_all("--allow-read", options.allow_read);
+  add_all("--allow-write", options.allow_write);
+  add_all("--hide", options.hide);
+  add_all("--protect", options.protect);
+  add_all("--env", options.environment);
   add("--memory", options.memory);
-  add("--disk", options.disk);
+  add("--cpus", options.cpus);
+  add("--pids", options.pids);
   add("--time", options.time);
+  add("--cpu-time", options.cpu_time);
+  add("--disk", options.disk);
+  add("--inodes", options.inodes);
+  add("--open-files", options.open_files);
+  add("--io", options.io);
+  add("--output", options.output);
   add("--root", options.root);
   add("--user", options.user);
   add("--profile", options.profile);
-  if (options.review) text += " --review";
-  if (options.live) text += " --live";
-  if (options.no_network) text += " --no-network";
-  return text;
+  add("--require", options.require);
+  add("--json", options.json);
+  add_set("--review", options.review);
+  add_set("--live", options.live);
+  add_set("--read-only", options.read_only);
+  add_set("--no-network", options.no_network);
+  add_set("--raw", options.raw);
+  add_set("--quiet", options.quiet);
+  return spelled(words);
 }
 
 void add_run_flags(CLI::App& verb, RunOptions& options) {

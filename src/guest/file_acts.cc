@@ -18,9 +18,9 @@ constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
 frame::FileReply to_reply(std::uint32_t request, const std::vector<std::byte>& framed) {
   frame::FrameCutter cutter;
   cutter.push(framed);
-  const auto body = cutter.next();
-  if (body && *body) {
-    auto decoded = frame::decode_from_guest(**body);
+  const auto next = cutter.next();
+  if (const auto body = next ? *next : std::nullopt) {
+    auto decoded = frame::decode_from_guest(*body);
     auto* reply = decoded ? std::get_if<frame::FileReply>(&*decoded) : nullptr;
     if (reply != nullptr) {
       reply->request = request;

@@ -64,6 +64,7 @@ Status Loop::on_frame(const frame::Start& start) {
     reply(frame::Failed{.process = start.process, .step = "processes", .error_number = EAGAIN});
     return {};
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): Setup is the first frame of all
   Process& process = processes_.try_emplace(start.process, start, setup_->ring).first->second;
   if (!starter_->ask_start(start.process, {body_.begin(), body_.end()})) {
     process.fail(epoll_, "spawner", EAGAIN);

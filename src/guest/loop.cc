@@ -136,9 +136,10 @@ Status Loop::read_control() {
   }
   cutter_.push(std::span{buffer}.first(received->bytes));
   while (true) {
-    const auto body = cutter_.next();
-    if (body && !body->has_value()) return {};
-    const Status judged = body ? on_body(body->value()) : Status{body.error()};
+    const auto next = cutter_.next();
+    const auto body = next ? *next : std::nullopt;
+    if (next && !body) return {};
+    const Status judged = body ? on_body(*body) : Status{next.error()};
     if (judged) continue;
     if (end_ == GuestEnd::out_of_resources) end_ = GuestEnd::protocol_error;
     return judged;

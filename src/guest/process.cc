@@ -93,7 +93,7 @@ bool Process::append_owed(std::vector<std::byte>& out) {
   some = append_streams(out) || some;
   if (owes_exit()) {
     end_owed_ = false;
-    append(out, *exit_);
+    append(out, *exit_);  // NOLINT(bugprone-unchecked-optional-access): owes_exit looked
     some = true;
   }
   return some;

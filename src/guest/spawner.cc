@@ -27,6 +27,7 @@ constexpr int kLinkNumber = 3;
 
 void report(const os::Fd& link, const SpawnerReport& said, const std::vector<os::Fd>& fds = {}) {
   std::vector<const os::Fd*> beside;
+  beside.reserve(fds.size());
   for (const os::Fd& fd : fds) beside.push_back(&fd);
   // Without pid 1 there is nobody to serve.
   if (!os::send(link, said.bytes(), beside)) ::_exit(1);

@@ -91,6 +91,33 @@ Status judge_shape(const frame::LaunchPlan& plan) {
   return {};
 }
 
+Status judge_ids(const frame::LaunchPlan& plan, const Floor& floor) {
+  const frame::Fences& fences = plan.setup.fences;
+  if (fences.uid >= kRange || fences.gid >= kRange) {
+    if (plan.ids == frame::Ids::range) return below_floor("an id outside of the range");
+  }
+  if (plan.ids == frame::Ids::range && (fences.uid == kInitId || fences.gid == kInitId)) {
+    return below_floor("the id of pid 1");
+  }
+  if (plan.ids == frame::Ids::range && floor.ranges == 0) {
+    return below_floor("an id range, of which this launcher has none");
+  }
+  if (plan.ids == frame::Ids::caller && !floor.caller_ids) {
+    return below_floor("the launcher's own id");
+  }
+  return {};
+}
+
+Status judge_writes(const frame::LaunchPlan& plan, os::FilterProfile filter) {
+  const bool writes_host =
+      (plan.workspace.kind != frame::WorkspaceKind::own_disk && plan.workspace.writable) ||
+      std::ranges::any_of(plan.binds, &frame::Bind::writable);
+  if (writes_host && !os::has_nosetid(filter)) {
+    return below_floor("a writable mount of the host under a filter that lets set-id bits be set");
+  }
+  return {};
+}
+
 Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
   const frame::Fences& fences = plan.setup.fences;
   const auto filter = os::filter_profile_from_string(fences.filter);
@@ -106,28 +133,27 @@ Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
   if (!fences.capabilities.empty() && !os::is_compat(*filter)) {
     return below_floor("capabilities under a strict filter");
   }
-  const bool writes_host =
-      (plan.workspace.kind != frame::WorkspaceKind::own_disk && plan.workspace.writable) ||
-      std::ranges::any_of(plan.binds, &frame::Bind::writable);
-  if (writes_host && !os::has_nosetid(*filter)) {
-    return below_floor("a writable mount of the host under a filter that lets set-id bits be set");
-  }
-  if (fences.uid >= kRange || fences.gid >= kRange) {
-    if (plan.ids == frame::Ids::range) return below_floor("an id outside of the range");
-  }
-  if (plan.ids == frame::Ids::range && (fences.uid == kInitId || fences.gid == kInitId)) {
-    return below_floor("the id of pid 1");
-  }
-  if (plan.ids == frame::Ids::range && floor.ranges == 0) {
-    return below_floor("an id range, of which this launcher has none");
-  }
-  if (plan.ids == frame::Ids::caller && !floor.caller_ids) {
-    return below_floor("the launcher's own id");
-  }
+  TRY_DO(judge_writes(plan, *filter));
+  TRY_DO(judge_ids(plan, floor));
   for (const frame::PathRule& rule : fences.paths) {
     if (!is_plain_path(rule.path)) return below_floor("a Landlock rule without a plain path");
   }
   if (fences.landlock_abi < 0) return below_floor("a Landlock ABI below 0");
+  return {};
+}
+
+Status judge_workspace(const frame::Workspace& workspace, const Floor& floor) {
+  TRY_DO(judge_target(workspace.target));
+  if (workspace.kind != frame::WorkspaceKind::own_disk) {
+    TRY_DO(judge_source(workspace.source, floor));
+  }
+  if (workspace.kind == frame::WorkspaceKind::review) TRY_DO(judge_source(workspace.state, floor));
+  for (const frame::Pin& pin : workspace.pins) {
+    if (!is_plain_relative(pin.path)) return below_floor("a pin that is no plain path");
+    if (pin.placeholder && workspace.kind == frame::WorkspaceKind::live) {
+      return below_floor("a placeholder in a directory of the host");
+    }
+  }
   return {};
 }
 
@@ -145,25 +171,14 @@ Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
   for (const std::string& directory : plan.directories) {
     if (directory != "/dev/shm") TRY_DO(judge_target(directory));
   }
-  const frame::Workspace& workspace = plan.workspace;
-  TRY_DO(judge_target(workspace.target));
-  if (workspace.kind != frame::WorkspaceKind::own_disk) {
-    TRY_DO(judge_source(workspace.source, floor));
-  }
-  if (workspace.kind == frame::WorkspaceKind::review) TRY_DO(judge_source(workspace.state, floor));
-  for (const frame::Pin& pin : workspace.pins) {
-    if (!is_plain_relative(pin.path)) return below_floor("a pin that is no plain path");
-    if (pin.placeholder && workspace.kind == frame::WorkspaceKind::live) {
-      return below_floor("a placeholder in a directory of the host");
-    }
-  }
+  TRY_DO(judge_workspace(plan.workspace, floor));
   if (plan.disk.image && !floor.disk_images) return below_floor("a disk image");
   return {};
 }
 
 }  // namespace
 
-Result<JudgedPlan> judge(frame::ReceivedPlan received, const Floor& floor) {
+Result<JudgedPlan> judge(const frame::ReceivedPlan& received, const Floor& floor) {
   const frame::LaunchPlan& plan = received.plan();
   TRY_DO(judge_shape(plan));
   TRY_DO(judge_fences(plan, floor));

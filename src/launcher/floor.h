@@ -40,12 +40,12 @@ class JudgedPlan {
   const frame::LaunchPlan* operator->() const noexcept { return &plan_; }
 
  private:
-  friend Result<JudgedPlan> judge(frame::ReceivedPlan plan, const Floor& floor);
+  friend Result<JudgedPlan> judge(const frame::ReceivedPlan& plan, const Floor& floor);
   explicit JudgedPlan(frame::LaunchPlan plan) : plan_{std::move(plan)} {}
   frame::LaunchPlan plan_;
 };
 
 // `denied` with what is below the floor. Pure: looks at nothing but its arguments.
-Result<JudgedPlan> judge(frame::ReceivedPlan plan, const Floor& floor);
+Result<JudgedPlan> judge(const frame::ReceivedPlan& plan, const Floor& floor);
 
 }  // namespace cordon::launcher

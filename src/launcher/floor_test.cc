@@ -17,7 +17,7 @@ using frame::LaunchPlan;
 Result<JudgedPlan> judged(const LaunchPlan& plan, const Floor& floor = root_floor()) {
   auto received = frame::decode_plan(frame::encode(plan));
   if (!received) return received.error();
-  return judge(*std::move(received), floor);
+  return judge(*received, floor);
 }
 
 TEST(Floor, LetsAPlanPassThatKeepsIt) {
@@ -134,7 +134,7 @@ TEST(Floor, HoldsAgainstMutatedPlans) {
     const std::vector<std::byte> bytes = mutated_plan(random);
     auto received = frame::decode_plan(bytes);
     if (!received) continue;
-    const auto kept = judge(*std::move(received), root_floor());
+    const auto kept = judge(*received, root_floor());
     if (!kept) continue;
     ++passed;
     expect_above(**kept);

@@ -19,6 +19,9 @@ class LentRange {
  public:
   // `directory`: where launchers of this host keep their locks. `exhausted`: all are in use.
   static Result<LentRange> take(const Floor& floor, const os::Fd& directory);
+  LentRange(LentRange&&) noexcept = default;
+  LentRange& operator=(LentRange&&) = delete;
+  ~LentRange();
 
   std::uint32_t first() const noexcept { return first_; }
   // Who holds a copy of it keeps the range lent: the node does, so that the launcher's death frees
@@ -26,11 +29,20 @@ class LentRange {
   const os::Fd& lock() const noexcept { return lock_; }
 
  private:
-  LentRange(std::uint32_t first, os::Fd lock) : first_{first}, lock_{std::move(lock)} {}
+  LentRange(std::uint32_t first, os::Fd directory, std::string name, os::Fd lock)
+      : first_{first},
+        directory_{std::move(directory)},
+        name_{std::move(name)},
+        lock_{std::move(lock)} {}
 
   std::uint32_t first_;
+  os::Fd directory_;
+  std::string name_;
   os::Fd lock_;
 };
+
+// Removes the locks that launchers which were killed left, where nobody holds them.
+void reclaim_ranges(const os::Fd& directory);
 
 // Who the launcher is itself, in its own user namespace.
 struct OwnIds {

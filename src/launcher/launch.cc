@@ -68,10 +68,10 @@ class Launch {
   Launch(const JudgedPlan& plan, Workshop& workshop) : plan_{plan}, workshop_{workshop} {}
 
   Status prepare();
+  // Before: prepare. Gives the report of a failed descent; empty when cordon-init runs.
   Result<std::string> start();
-  Sandbox take() {
-    return {std::move(range_), std::move(groups_), *std::move(init_), std::move(pair_.one)};
-  }
+  // Before: start gave an empty report.
+  Sandbox take();
 
  private:
   [[noreturn]] void be_child(const os::Fd& net, const os::Fd& reports);
@@ -109,7 +109,7 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
   Descent descent{.plan = plan_,
                   .ids = ids_,
                   .sources = sources_,
-                  .groups = *groups_,
+                  .groups = *groups_,  // NOLINT(bugprone-unchecked-optional-access): by prepare
                   .network = net,
                   .user_namespace = user_namespace_,
                   .control = pair_.two,
@@ -121,7 +121,11 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
   ::_exit(1);
 }
 
-// Gives the report of a failed descent; empty when cordon-init runs.
+// NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
+Sandbox Launch::take() {
+  return {std::move(range_), *std::move(groups_), *std::move(init_), std::move(pair_.one)};
+}
+
 Result<std::string> Launch::start() {
   TRY(os::Pipe reports, os::pipe2());
   TRY(const os::Fd net, workshop_.networks.take());
@@ -138,6 +142,7 @@ Result<std::string> Launch::start() {
   if (sent != setup.size()) return Error{Errc::internal, "the setup does not fit the stream"};
   return await_report(reports.read);
 }
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace
 

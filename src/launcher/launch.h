@@ -32,7 +32,7 @@ struct Workshop {
 // everything in its pid namespace; then the groups go, then the ids are free for the next.
 struct Sandbox {
   std::optional<LentRange> range;
-  std::optional<SandboxGroups> groups;
+  SandboxGroups groups;
   os::Child init;
   os::Fd control;  // the host's end of the stream; a copy is with the node
 };

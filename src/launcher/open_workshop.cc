@@ -87,6 +87,7 @@ Result<Workshop> open_workshop(const os::Fd& node) {
     floor.first_id = kFirstId;
     floor.ranges = kRanges;
     TRY(locks, open_locks());
+    reclaim_ranges(locks);
   } else {
     floor.caller_ids = true;
     TRY(own, enter_own_namespace(node));

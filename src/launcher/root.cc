@@ -105,6 +105,7 @@ struct Placing {
 
 std::vector<Placing> placings_of(const JudgedPlan& plan, const Sources& sources) {
   std::vector<Placing> placings;
+  placings.reserve(sources.trees.size() + plan->directories.size() + 1);
   for (const Source& source : sources.trees) placings.push_back({source.target, &source});
   for (const std::string& path : plan->directories) placings.push_back({path});
   placings.push_back({.target = plan->workspace.target, .workspace = true});

@@ -99,7 +99,7 @@ Status Server::answer(const frame::Launch& request) {
   auto received = frame::decode_plan(as_bytes(request.plan));
   if (!received) return send(frame::Refused{{}, "malformed", received.error().text()});
   const std::string id = received->plan().id;
-  auto judged = judge(*std::move(received), workshop_.floor);
+  auto judged = judge(*received, workshop_.floor);
   if (!judged) {
     log(LogLevel::warning, "launcher", "plan below the floor",
         {{"id", std::string_view{id}}, {"why", std::string_view{judged.error().text()}}});
@@ -123,7 +123,7 @@ Status Server::answer(const frame::Launch& request) {
   return send(frame::Launched{.id = id,
                               .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
                               .first_id = sandbox.range ? sandbox.range->first() : 0,
-                              .groups = sandbox.groups->paths()},
+                              .groups = sandbox.groups.paths()},
               fds);
 }
 
@@ -137,7 +137,7 @@ frame::Ended Server::bury(const std::string& id) {
   static_cast<void>(sandbox.init.signal(SIGKILL));
   const auto status = std::move(sandbox.init).wait();
   frame::Ended message = ended(id, status);
-  if (sandbox.groups) message.use = to_frame(sandbox.groups->usage());
+  message.use = to_frame(sandbox.groups.usage());
   return message;
 }
 

@@ -45,8 +45,7 @@ bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
 }
 
 std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
-  const bool at_limit = pids_limit_ && count + 1 >= *pids_limit_ && pressed;
-  if (!at_limit) {
+  if (!pids_limit_ || !pressed || count + 1 < *pids_limit_) {
     at_limit_since_.reset();
     return std::nullopt;
   }

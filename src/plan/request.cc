@@ -16,6 +16,8 @@ std::string Request::show(const policy::PolicyDocument& document, policy::Place 
   const std::string& name = document.sources[place.source].name;
   constexpr std::string_view kPreset = "preset:";
   if (name.starts_with(kPreset)) return "cordon policy show " + name.substr(kPreset.size());
+  // What flags state is no file: whoever typed them knows where.
+  if (name.find(' ') != std::string::npos) return {};
   return "cordon policy explain " + name;
 }
 
