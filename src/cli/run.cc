@@ -151,8 +151,8 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
   }
   context.err << words_of(*outcome, options.command.front());
   report.outcome = *outcome;
-  if (*directory) {
-    end_review(**directory, *outcome, clock);
+  if (std::optional<review::RunDirectory>& kept = *directory) {
+    end_review(*kept, *outcome, clock);
     report.review = run.id.text();
     if (!options.quiet) context.err << words_of_review(report.review, kReviewAge);
   }

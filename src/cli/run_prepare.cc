@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "cli/run_policy.h"
 #include "cli/run_words.h"
 #include "cli/state_root.h"
@@ -82,8 +84,9 @@ Status keep_own_directories(const frame::LaunchPlan& plan, const std::vector<std
     for (const std::string& directory : own) {
       if (!lies_in(path, directory) && !lies_in(directory, path)) continue;
       return Error{Errc::denied,
-                   path + " would be writable inside, and Cordon keeps its own files in " +
-                       directory + "; choose another directory with --workspace"};
+                   fmt::format("{} would be writable inside, and Cordon keeps its own files in {}; "
+                               "choose another directory with --workspace",
+                               path, directory)};
     }
   }
   return {};

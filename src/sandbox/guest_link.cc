@@ -107,11 +107,9 @@ Result<GuestLink::Channel*> GuestLink::channel(std::uint32_t process) {
   return found->second.get();
 }
 
-Status GuestLink::push(std::uint32_t process, ProcessEvent event) {
-  TRY(Channel* const to, channel(process));
-  to->events.push_back(std::move(event));
-  to->news.cancel();
-  return {};
+void GuestLink::push(Channel& to, ProcessEvent event) {
+  to.events.push_back(std::move(event));
+  to.news.cancel();
 }
 
 Status GuestLink::handle_output(frame::Output output) {
@@ -128,7 +126,8 @@ Status GuestLink::handle_output(frame::Output output) {
   if (received - from->acknowledged[index] > kMostUnread) {
     return protocol_error("more output than was acknowledged room for");
   }
-  return push(output.process, std::move(output));
+  push(*from, std::move(output));
+  return {};
 }
 
 Status GuestLink::handle(frame::FromGuest frame) {
@@ -144,20 +143,23 @@ Status GuestLink::handle(frame::FromGuest frame) {
         if (channel->exited) return {};  // repeated after a Resume
         channel->exited = true;
         channel->room.cancel();
-        return link.push(failed.process, std::move(failed));
+        push(*channel, std::move(failed));
+        return {};
       }
       return Error::from_errno(failed.step, failed.error_number).with("cordon-init");
     }
-    Status operator()(frame::Started started) const {
+    Status operator()(const frame::Started& started) const {
       TRY(Channel* const channel, link.channel(started.process));
       if (std::exchange(channel->started, true)) return {};  // repeated after a Resume
-      return link.push(started.process, std::move(started));
+      push(*channel, started);
+      return {};
     }
     Status operator()(frame::Output output) const { return link.handle_output(std::move(output)); }
-    Status operator()(frame::OutputEnd end) const {
+    Status operator()(const frame::OutputEnd& end) const {
       TRY(Channel* const channel, link.channel(end.process));
       if (std::exchange(channel->stream_ended[index_of(end.stream)], true)) return {};
-      return link.push(end.process, std::move(end));
+      push(*channel, end);
+      return {};
     }
     Status operator()(const frame::InputTaken& taken) const {
       TRY(Channel* const channel, link.channel(taken.process));
@@ -166,12 +168,13 @@ Status GuestLink::handle(frame::FromGuest frame) {
       channel->room.cancel();
       return {};
     }
-    Status operator()(frame::Exited exited) const {
+    Status operator()(const frame::Exited& exited) const {
       TRY(Channel* const channel, link.channel(exited.process));
       if (channel->exited) return {};  // repeated after a Resume
       channel->exited = true;
       channel->room.cancel();
-      return link.push(exited.process, std::move(exited));
+      push(*channel, exited);
+      return {};
     }
     Status operator()(const frame::Usage& usage) const {
       const auto asked = link.usages_.find(usage.request);

@@ -62,7 +62,7 @@ class GuestLink {
   Status handle(frame::FromGuest frame);
   Status handle_output(frame::Output output);
   Result<Channel*> channel(std::uint32_t process);
-  Status push(std::uint32_t process, ProcessEvent event);
+  static void push(Channel& to, ProcessEvent event);
   void acknowledge(std::uint32_t process, Channel& channel);
   void end(Error why);
   Error why_ended() const;
