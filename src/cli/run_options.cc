@@ -238,31 +238,34 @@ std::string typed_flags(const RunOptions& options) {
 }
 
 void add_run_flags(CLI::App& verb, RunOptions& options) {
-  verb.add_option("--policy", options.policy, "A policy file (TOML or JSON)");
-  verb.add_option("--preset,-p", options.preset, "Start from this preset (cordon policy show)");
-  verb.add_option("--workspace", options.workspace,
-                  "The directory to work in; the current one by default");
+  // Of a flag that is typed twice the last counts: whoever repeats a command adds at its end.
+  const auto one = [&](const char* name, std::string& value, const char* meaning) {
+    return verb.add_option(name, value, meaning)->take_last();
+  };
+  one("--policy", options.policy, "A policy file (TOML or JSON)");
+  one("--preset,-p", options.preset, "Start from this preset (cordon policy show)");
+  one("--workspace", options.workspace, "The directory to work in; the current one by default");
   verb.add_option("--allow-read", options.allow_read, "Show this file or directory, read-only");
   verb.add_option("--allow-write", options.allow_write, "Show this file or directory, writable");
   verb.add_option("--hide", options.hide, "Names in the workspace that must not be seen");
   verb.add_option("--protect", options.protect, "Names in the workspace that must not be written");
   verb.add_option("--env", options.environment, "Pass NAME of the caller, or set NAME=VALUE");
-  verb.add_option("--memory", options.memory, "Memory limit, like 256M or 2G");
-  verb.add_option("--cpus", options.cpus, "Processors, like 2 or 0.5");
-  verb.add_option("--pids", options.pids, "Processes and threads");
-  verb.add_option("--time", options.time, "Wall time, like 90s, 10m or 2h");
-  verb.add_option("--cpu-time", options.cpu_time, "Processor time, like 90s or 10m");
-  verb.add_option("--disk", options.disk, "Bytes of the sandbox's own disk, like 512M");
-  verb.add_option("--inodes", options.inodes, "Files on the sandbox's own disk");
-  verb.add_option("--open-files", options.open_files, "Open files of a process");
-  verb.add_option("--io", options.io, "Bytes a second to and from disk");
-  verb.add_option("--output", options.output, "Bytes of output, like 16M");
-  verb.add_option("--root", options.root, "The system tree: host, or dir:PATH");
-  verb.add_option("--user", options.user, "Who it is inside: user or root");
-  verb.add_option("--profile", options.profile, "System calls: strict or compat");
-  verb.add_option("--require", options.require, "Refuse to start below this level")
+  one("--memory", options.memory, "Memory limit, like 256M or 2G");
+  one("--cpus", options.cpus, "Processors, like 2 or 0.5");
+  one("--pids", options.pids, "Processes and threads");
+  one("--time", options.time, "Wall time, like 90s, 10m or 2h");
+  one("--cpu-time", options.cpu_time, "Processor time, like 90s or 10m");
+  one("--disk", options.disk, "Bytes of the sandbox's own disk, like 512M");
+  one("--inodes", options.inodes, "Files on the sandbox's own disk");
+  one("--open-files", options.open_files, "Open files of a process");
+  one("--io", options.io, "Bytes a second to and from disk");
+  one("--output", options.output, "Bytes of output, like 16M");
+  one("--root", options.root, "The system tree: host, or dir:PATH");
+  one("--user", options.user, "Who it is inside: user or root");
+  one("--profile", options.profile, "System calls: strict or compat");
+  one("--require", options.require, "Refuse to start below this level")
       ->check(CLI::IsMember({"full", "supervised"}));
-  verb.add_option("--json", options.json, "Write the report of the run to this file");
+  one("--json", options.json, "Write the report of the run to this file");
   verb.add_flag("--review", options.review, "Writes wait for `cordon apply`");
   verb.add_flag("--live", options.live, "Writes go straight to the workspace");
   verb.add_flag("--read-only", options.read_only, "The workspace cannot be written");

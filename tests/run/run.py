@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -64,6 +65,45 @@ def policy_refusals(caller):
     ended = caller.run(["--memory", "much"], ["touch", "ran"])
     equal(ended.code, 126, ended.err)
     expect(not (caller.workspace / "ran").exists(), "it ran all the same")
+
+
+REFUSED = (
+    'version = 1\n[network]\nmode = "restricted"\negress_allowlist = ["example.org"]\n',
+    'version = 1\nextends = ["claude"]\n',
+    'version = 1\n[filesystem]\nprotect = ["absent/name"]\n',
+    'version = 1\n[filesystem]\nroot = "image:debian-12"\n',
+    'version = 1\nisolation = "gvisor"\n',
+    'version = 1\nrequire = ["landlock:99"]\n',
+    'version = 1\n[process]\ncapabilities = ["chown"]\n',
+    'version = 1\n[monitor]\nrecord = ["exec"]\n',
+)
+REFUSED_FLAGS = (["--protect", "absent"], ["--hide", "absent"], ["--root", "image:x"], ["--workspace", "/"],
+                 ["--disk", "4G", "--memory", "1G"], ["--preset", "coding-agent"], ["--preset", "node", "--memory", "1G"])
+
+
+def fixes_of(caller):
+    """What every refusal that we know how to provoke offers to type."""
+    fixes = set()
+    for number, text in enumerate(REFUSED):
+        path = caller.home / f"refused{number}.toml"
+        path.write_text(text)
+        path.chmod(0o644)
+        fixes.update(denial["fix"] for denial in caller.run(["--policy", str(path)], ["true"]).report["denials"])
+    for flags in REFUSED_FLAGS:
+        fixes.update(denial["fix"] for denial in caller.run(flags, ["true"]).report["denials"])
+    return sorted(fix for fix in fixes if fix)
+
+
+def fix_lines(caller):
+    """A `fix` names only commands and flags that exist: each is typed, and none is met with a word about its use."""
+    fixes = fixes_of(caller)
+    expect(len(fixes) >= 5, "too few to tell anything", fixes)
+    environment = caller.environment() | {"PATH": f"{caller.programs}:{caller.environment()['PATH']}"}
+    for fix in fixes:
+        done = subprocess.run([*caller.become(), "sh", "-c", fix], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              cwd=caller.workspace, timeout=60)
+        expect(done.returncode not in (2, 127), fix, done.returncode, done.stderr)
+        expect(b"has no meaning here" not in done.stderr, fix, done.stderr)
 
 
 def cannot_start(caller):
@@ -157,7 +197,7 @@ def environment(caller):
     expect("s3cret" not in ended.out.decode(), lines)
 
 
-CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, policy_refusals, cannot_start, usage_error,
+CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, policy_refusals, fix_lines, cannot_start, usage_error,
                                         output_untouched, input_untouched, reader_that_leaves, input_not_read, left_behind, report, environment)}
 
 if __name__ == "__main__":
