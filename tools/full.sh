@@ -22,6 +22,16 @@ fuzz_all() {
   fuzz_all >"$fuzz_log" &
   echo "== mutants"
   tools/mutants.sh
+  if [ "$(id -u)" -eq 0 ]; then
+    echo "== what depends on time"
+    ctest --test-dir build/dev -L timed | grep -E 'tests passed|Failed|Total' || true
+    echo "== containment"
+    ctest --test-dir build/dev -L containment -V | grep -E '^[0-9]+: .*(FAIL|VACUOUS|containment:)' || true
+    echo "== a million mutated plans"
+    build/dev/bin/hostile_node build/dev/bin/cordon-launcher 1000000
+    echo "== 200 deaths"
+    python3 tests/kill/run.py build/dev/bin --times 20
+  fi
   echo "== tidy, all files"
   tools/tidy.sh all && echo "tidy: no warning"
   echo "== fuzz, 10 minutes a target"
