@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "os/filter/table.h"
+#include "os/kernel_abi.h"
 
 namespace cordon::os {
 namespace {
@@ -29,6 +30,13 @@ constexpr RefusedCall kCompat[] = {
     {{"mq_timedreceive", SYS_mq_timedreceive}, ENOSYS},
     {{"mq_notify", SYS_mq_notify}, ENOSYS},
     {{"mq_getsetattr", SYS_mq_getsetattr}, ENOSYS},
+    // Attributes beside a file's own (C015): on a directory of the host they would stay there,
+    // marks of
+    // overlayfs among them. Whoever copies files goes on without where a file system has none.
+    {{"setxattr", SYS_setxattr}, EOPNOTSUPP},
+    {{"lsetxattr", SYS_lsetxattr}, EOPNOTSUPP},
+    {{"fsetxattr", SYS_fsetxattr}, EOPNOTSUPP},
+    {{"setxattrat", abi::kSetxattrat}, EOPNOTSUPP},
     // Other processes by descriptor: callers fall back on pids.
     {{"pidfd_open", SYS_pidfd_open}, ENOSYS},
     {{"pidfd_send_signal", SYS_pidfd_send_signal}, ENOSYS},

@@ -94,9 +94,6 @@ constexpr Call kPlain[] = {
     {"futimesat", SYS_futimesat},
 #endif
     // Extended attributes.
-    {"setxattr", SYS_setxattr},
-    {"lsetxattr", SYS_lsetxattr},
-    {"fsetxattr", SYS_fsetxattr},
     {"getxattr", SYS_getxattr},
     {"lgetxattr", SYS_lgetxattr},
     {"fgetxattr", SYS_fgetxattr},
@@ -106,7 +103,6 @@ constexpr Call kPlain[] = {
     {"removexattr", SYS_removexattr},
     {"lremovexattr", SYS_lremovexattr},
     {"fremovexattr", SYS_fremovexattr},
-    {"setxattrat", abi::kSetxattrat},
     {"getxattrat", abi::kGetxattrat},
     {"listxattrat", abi::kListxattrat},
     {"removexattrat", abi::kRemovexattrat},
