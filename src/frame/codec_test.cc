@@ -151,10 +151,11 @@ TEST(FrameCutter, GivesTheSameFramesHoweverTheBytesArrive) {
     for (std::size_t at = 0; at < stream.size(); at += chunk) {
       cutter.push(std::span{stream}.subspan(at, std::min(chunk, stream.size() - at)));
       for (;;) {
-        const auto body = cutter.next();
-        ASSERT_TRUE(body);
-        if (!*body) break;
-        const auto frame = decode_from_guest(**body);
+        const auto next = cutter.next();
+        ASSERT_TRUE(next);
+        const auto body = *next;
+        if (!body) break;
+        const auto frame = decode_from_guest(*body);
         ASSERT_TRUE(frame);
         seen.push_back(*frame);
       }

@@ -108,10 +108,11 @@ class TestHost {
     }
     cutter_.push(std::span{buffer}.first(static_cast<std::size_t>(count)));
     while (true) {
-      const auto body = cutter_.next();
-      if (!body) return false;
-      if (!*body) break;
-      const auto frame = frame::decode_from_guest(**body);
+      const auto next = cutter_.next();
+      if (!next) return false;
+      const auto body = *next;
+      if (!body) break;
+      const auto frame = frame::decode_from_guest(*body);
       if (!frame) return false;
       std::visit([this](const auto& each) { take(each); }, *frame);
     }

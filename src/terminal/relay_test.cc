@@ -41,7 +41,7 @@ class Relayed : public testing::Test {
 };
 
 #define NEEDS(program) \
-  if (find_program(program).empty()) GTEST_SKIP() << program << " is not installed"
+  if (find_program(program).empty()) GTEST_SKIP() << (program) << " is not installed"
 
 TEST_F(Relayed, ControlCIsASignalInside) {
   Session session{relay(exec({"sh", "-c",

@@ -70,10 +70,10 @@ void look_at_maps(Count& count, const std::string& proc) {
   for (const char* map : {"/uid_map", "/gid_map"}) {
     const auto text = os::read_file(os::at_cwd(), (proc + map).c_str());
     if (!text || text->empty()) continue;
-    unsigned long inside = 0;
-    unsigned long outside = 0;
-    unsigned long length = 0;
-    if (std::sscanf(text->c_str(), "%lu %lu %lu", &inside, &outside, &length) != 3) continue;
+    char* at = nullptr;
+    std::strtoul(text->c_str(), &at, 10);  // inside
+    const unsigned long outside = std::strtoul(at, &at, 10);
+    const unsigned long length = std::strtoul(at, &at, 10);
     if (outside < launcher::kFirstId || length > launcher::kRange)
       violation(count, "maps host id " + std::to_string(outside));
   }
@@ -165,6 +165,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   if (argc < 3) return 2;
-  const unsigned seed = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 20'261'115U;
-  return cordon::run(argv[1], std::atol(argv[2]), seed);
+  const unsigned seed =
+      argc > 3 ? static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)) : 20'261'115U;
+  return cordon::run(argv[1], std::strtol(argv[2], nullptr, 10), seed);
 }

@@ -22,6 +22,7 @@ class RootStreams : public testing::Test {
     sandbox.emplace(*std::move(launched));
     ASSERT_TRUE(host().hear_hello()) << why_not(host());
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): SetUp made it, or skipped the test
   TestHost& host() { return *sandbox->host; }
 
   std::optional<Sandbox> sandbox;
@@ -77,6 +78,7 @@ TEST_F(RootStreams, ReconnectingAtAnyPointLosesNothingAndSeesTheExitOnce) {
     const std::array<const os::Fd*, 1> fds{&pair->two};
     ASSERT_TRUE(os::send(host().stream(), mark, fds));
     pair->two = os::Fd{};
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): SetUp made it, or skipped the test
     sandbox->host = std::make_unique<TestHost>(std::move(pair->one));
     host().heard = kept;
     ++reconnections;
