@@ -71,7 +71,7 @@ void look_at_maps(Count& count, const std::string& proc) {
     const auto text = os::read_file(os::at_cwd(), (proc + map).c_str());
     if (!text || text->empty()) continue;
     char* at = nullptr;
-    std::strtoul(text->c_str(), &at, 10);  // inside
+    static_cast<void>(std::strtoul(text->c_str(), &at, 10));  // inside
     const unsigned long outside = std::strtoul(at, &at, 10);
     const unsigned long length = std::strtoul(at, &at, 10);
     if (outside < launcher::kFirstId || length > launcher::kRange)
