@@ -144,7 +144,7 @@ Result<SandboxGroups> SandboxGroups::create(const os::CgroupTrees& trees, const 
 }
 
 Status SandboxGroups::enter() const {
-  if (v1_) return v1_->add(0);
+  if (v1_) return v1_->enter();
   return {};
 }
 

@@ -136,6 +136,16 @@ Status CgroupV1::add(pid_t pid) const {
   return {};
 }
 
+Status CgroupV1::enter() const {
+  for (const Part& part : parts_) {
+    auto moved = write_file(part.dir, "tasks", "0");
+    if (!moved) {
+      return std::move(moved).error().with(fmt::format("{}", fmt::join(part.controllers, ",")));
+    }
+  }
+  return {};
+}
+
 Status CgroupV1::signal_members(int signal) const {
   TRY(const std::vector<pid_t> listed, processes());
   std::vector<Member> members;

@@ -45,6 +45,9 @@ class CgroupV1 {
   // start a child here: the child calls add(0) before anything else.
   Status add(pid_t pid) const;
 
+  // Moves the calling thread, the only one of its process. A thousand times cheaper than add, which
+  // waits until no process of the host is about to make a thread.
+  Status enter() const;
   // Signals, round after round, until the group is empty or a bounded time is over (timeout).
   // Unlike Cgroup::kill it returns only when all are gone. With the freezer no fork can outrun it.
   Status kill() const;
