@@ -4,11 +4,11 @@
 #include <charconv>
 #include <fcntl.h>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
 #include "os/directory.h"
 #include "os/file.h"
+#include "os/process_stat.h"
 
 namespace cordon::os {
 namespace {
@@ -45,18 +45,6 @@ std::string_view last_word(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
-// utime, stime, cutime and cstime: fields 14 to 17, in clock ticks.
-std::chrono::microseconds cpu_of(std::string_view stat) {
-  std::size_t at = stat.rfind(')');
-  std::uint64_t ticks = 0;
-  for (int field = 3; field <= 17 && at != std::string_view::npos; ++field) {
-    at = stat.find(' ', at + 1);
-    if (field >= 14 && at != std::string_view::npos) ticks += number_in(stat.substr(at, 24));
-  }
-  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
-  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
-}
-
 void append_children(const Fd& process, std::vector<pid_t>& queue) {
   const auto tasks = openat(process, "task", O_RDONLY | O_DIRECTORY);
   if (!tasks) return;
@@ -86,11 +74,13 @@ TreeUse measure_tree(pid_t root) {
     const auto process = openat(at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
     if (!process) continue;
     const auto status = read_file(*process, "status");
-    const auto stat = read_file(*process, "stat");
-    if (!status || !stat) continue;
+    const auto line = read_file(*process, "stat");
+    if (!status || !line) continue;
+    const auto stat = parse_process_stat(*line);
+    if (!stat) continue;
     ++use.processes;
     use.threads += number_in(line_of(*status, "Threads:"));
-    use.cpu += cpu_of(*stat);
+    use.cpu += stat->cpu;
     const std::uint64_t memory =
         (number_in(line_of(*status, "RssAnon:")) + number_in(line_of(*status, "RssShmem:"))) * 1024;
     use.memory += memory;
