@@ -42,8 +42,10 @@ struct Destroy {
   CORDON_FIELDS(Destroy, self.id);
 };
 
-// What a node needs to go on with a sandbox that another node had. Answered by Launched as at the
-// launch, of one that was deposited by Stored with what was handed in, or by Refused.
+// What a node needs to go on with a sandbox that another node had: a new control stream, on which
+// the guest goes on as after Resume. Every older copy of the stream is dead from then on, and the
+// launcher holds the new one. Answered by Launched, of one that was deposited by Stored with stream
+// and lock, or by Refused.
 struct Fetch {
   std::string id;
   CORDON_FIELDS(Fetch, self.id);
@@ -76,7 +78,7 @@ struct Launched {
 };
 
 // Nothing was done. `code`: "malformed", "plan_below_floor", "not_found", "exists", "exhausted",
-// "ended"; at the door of a service "denied", "busy".
+// "ended", "unavailable"; at the door of a service "denied", "busy".
 struct Refused {
   std::string id;
   std::string code;

@@ -39,7 +39,7 @@ Status Deposits::add(const std::string& id, std::vector<os::Fd> fds) {
   return {};
 }
 
-const Deposited* Deposits::find(const std::string& id) const {
+Deposited* Deposits::find(const std::string& id) {
   const auto found = held_.find(id);
   return found == held_.end() ? nullptr : &found->second;
 }

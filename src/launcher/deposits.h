@@ -17,18 +17,19 @@ struct Deposited {
   os::Fd range;  // the lock; empty where the sandbox has none
 };
 
-// All of it comes from a node that may be hostile: it is kept and handed back, never read from,
-// written to or signalled.
+// All of it comes from a node that may be hostile: it is kept and handed on, never read from or
+// signalled.
 class Deposits {
  public:
   // `fds`: the control stream, then perhaps the lock. `invalid`: not of our alphabet, or other
   // descriptors than those. `exists`: one for each id.
   Status add(const std::string& id, std::vector<os::Fd> fds);
   // nullptr: there is none.
-  const Deposited* find(const std::string& id) const;
+  Deposited* find(const std::string& id);
   // Closes it. False: there was none.
   bool remove(const std::string& id) { return held_.erase(id) == 1; }
 
+  bool contains(const std::string& id) const { return held_.contains(id); }
   const std::map<std::string, Deposited>& all() const noexcept { return held_; }
 
  private:

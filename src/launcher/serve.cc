@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "launcher/handover.h"
 #include "os/pidfd.h"
 #include "os/socket.h"
 
@@ -167,7 +168,7 @@ void Server::refuse(const std::string& id, std::string code, std::string text) {
 }
 
 bool Server::knows(const std::string& id) const {
-  return sandboxes_.contains(id) || ended_.contains(id) || deposits_.find(id) != nullptr;
+  return sandboxes_.contains(id) || ended_.contains(id) || deposits_.contains(id);
 }
 
 bool Server::is_full() const {
@@ -255,12 +256,15 @@ void Server::answer(const frame::Destroy& request) {
 
 void Server::answer(const frame::Fetch& request) {
   if (ended_.contains(request.id)) return refuse(request.id, "ended", "the sandbox has ended");
-  if (const auto held = sandboxes_.find(request.id); held != sandboxes_.end()) {
-    const Status told = send_launched(request.id, held->second);
-    return told ? void() : refuse(request.id, "exhausted", told.error().text());
+  const auto held = sandboxes_.find(request.id);
+  Deposited* const deposited = deposits_.find(request.id);
+  if (held == sandboxes_.end() && deposited == nullptr) {
+    return refuse(request.id, "not_found", "no such sandbox");
   }
-  const Deposited* const deposited = deposits_.find(request.id);
-  if (deposited == nullptr) return refuse(request.id, "not_found", "no such sandbox");
+  Status told = hand_over(deposited != nullptr ? deposited->control : held->second.control);
+  if (told && deposited == nullptr) told = send_launched(request.id, held->second);
+  if (!told) return refuse(request.id, "unavailable", told.error().text());
+  if (deposited == nullptr) return;
   std::vector<const os::Fd*> fds{&deposited->control};
   if (deposited->range) fds.push_back(&deposited->range);
   send(frame::Stored{request.id}, fds);

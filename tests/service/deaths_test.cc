@@ -43,11 +43,17 @@ TEST_F(RootService, ASandboxOutlivesItsNodeAndTheNextSeesItsOutputAndExitOnce) {
     for (;;) ::pause();
   }
   said->write = os::Fd{};
-  const auto ready = os::read_all(said->read, 1);
+  char ready = 0;
+  const bool stands = ::read(said->read.get(), &ready, 1) == 1;
   ::kill(victim, SIGKILL);
   ::waitpid(victim, nullptr, 0);
-  ASSERT_TRUE(ready && *ready == "x");
+  ASSERT_TRUE(stands);
 
+  {
+    // One that takes it and dies in turn changes nothing.
+    Node between = node();
+    ASSERT_NE(between.ask(frame::Fetch{"abcd2345"}).as<frame::Launched>(), nullptr);
+  }
   Node next = node();
   EXPECT_EQ(words(next.list()), Words{"abcd2345 living"});
   Answer fetched = next.ask(frame::Fetch{"abcd2345"});
@@ -56,20 +62,23 @@ TEST_F(RootService, ASandboxOutlivesItsNodeAndTheNextSeesItsOutputAndExitOnce) {
   ASSERT_EQ(fetched.fds.size(), 3U);
   EXPECT_GE(launched->first_id, 1'610'612'736U);
   EXPECT_FALSE(launched->groups.empty());
-  auto host = take_over(fetched.fds[0]);
-  ASSERT_TRUE(host);
-  ASSERT_TRUE(host->hear_end(1));
-  const guest::Heard& heard = host->heard[1];
+  guest::TestHost host{std::move(fetched.fds[0])};
+  ASSERT_TRUE(host.hear_end(1));
+  const guest::Heard& heard = host.heard[1];
   EXPECT_EQ(heard.out, "one\ntwo\n");
   EXPECT_EQ(heard.gaps, 0);
   ASSERT_EQ(heard.exits.size(), 1U);
   EXPECT_EQ(heard.exits[0].value, 7U);
-  // It was acknowledged: a third host hears nothing of it.
-  EXPECT_EQ(host->run(guest::shell(2, "true")).exits.size(), 1U);
-  auto third = take_over(fetched.fds[0]);
-  ASSERT_TRUE(third && third->hear_hello());
-  EXPECT_EQ(third->run(guest::shell(3, "echo on")).out, "on\n");
-  EXPECT_TRUE(third->heard[1].exits.empty());
+  // It was acknowledged: a third host hears nothing of it, and the second nothing any more.
+  EXPECT_EQ(host.run(guest::shell(2, "true")).exits.size(), 1U);
+  fetched = next.ask(frame::Fetch{"abcd2345"});
+  ASSERT_NE(fetched.as<frame::Launched>(), nullptr) << fetched.text();
+  guest::TestHost third{std::move(fetched.fds[0])};
+  ASSERT_TRUE(third.hear_hello());
+  EXPECT_EQ(third.run(guest::shell(3, "echo on")).out, "on\n");
+  EXPECT_TRUE(third.heard[1].exits.empty());
+  host.hear_until([] { return false; }, std::chrono::milliseconds{100});
+  EXPECT_TRUE(host.ended());
   EXPECT_EQ(next.ask(frame::Fetch{"zzzz2345"}).text(), "not_found: no such sandbox");
 }
 
@@ -137,14 +146,17 @@ TEST_F(RootService, ASandboxOutlivesItsLauncherWhileTheNodeHoldsItsStream) {
   ASSERT_NE(found, nullptr) << answer.text();
   const frame::Launched launched = *found;
   ASSERT_EQ(stop(SIGKILL).value, SIGKILL);
-  auto host = take_over(answer.fds[0]);
-  ASSERT_TRUE(host);
-  EXPECT_EQ(host->run(guest::shell(1, "echo alive")).out, "alive\n");
+  {
+    auto same = os::duplicate(answer.fds[0]);
+    ASSERT_TRUE(same);
+    guest::TestHost host{*std::move(same)};
+    EXPECT_EQ(host.run(guest::shell(1, "echo alive")).out, "alive\n");
+  }
 
   start();
   Node node = this->node();
   EXPECT_TRUE(node.list().empty());
-  // The stream alone, and then with the lock of the ids in which it lives on.
+  // The stream, and the lock of the ids in which it lives on.
   const Answer stored = node.ask(frame::Deposit{"abcd2345"}, {&answer.fds[0], &answer.fds[2]});
   ASSERT_NE(stored.as<frame::Stored>(), nullptr) << stored.text();
   EXPECT_EQ(words(node.list()), Words{"abcd2345 deposited"});
@@ -153,16 +165,15 @@ TEST_F(RootService, ASandboxOutlivesItsLauncherWhileTheNodeHoldsItsStream) {
   EXPECT_EQ(node.launch(plan("abcd2345")).text(), "exists: the id is in use");
 
   // This node goes, with all its copies: the next one fetches what was deposited.
-  host.reset();
   const os::Fd pidfd = std::move(answer.fds[1]);
   answer.fds.clear();
+  node = Node{os::Fd{}};
   node = this->node();
   EXPECT_TRUE(is_lent(launched.first_id));
   Answer fetched = node.ask(frame::Fetch{"abcd2345"});
   ASSERT_NE(fetched.as<frame::Stored>(), nullptr) << fetched.text();
   ASSERT_EQ(fetched.fds.size(), 2U);
-  host = take_over(fetched.fds[0]);
-  ASSERT_TRUE(host);
+  std::optional<guest::TestHost> host{std::move(fetched.fds[0])};
   EXPECT_EQ(host->run(guest::shell(2, "echo still")).out, "still\n");
 
   // Destroying closes the launcher's copies; with the node's the sandbox ends.

@@ -88,10 +88,9 @@ TEST_F(RootServiceLink, KnowsThatItsLauncherIsGoneAndHandsOnToTheNext) {
   ASSERT_TRUE(stored) << stored.error().text();
   auto fetched = wait(next->fetch("abcd2345"));
   ASSERT_TRUE(fetched) << fetched.error().text();
-  EXPECT_TRUE(fetched->control && fetched->range);
-  auto host = take_over(fetched->control);
-  ASSERT_TRUE(host);
-  EXPECT_EQ(host->run(guest::shell(1, "echo on")).out, "on\n");
+  ASSERT_TRUE(fetched->control && fetched->range);
+  guest::TestHost host{std::move(fetched->control)};
+  EXPECT_EQ(host.run(guest::shell(1, "echo on")).out, "on\n");
   ASSERT_TRUE(wait(next->destroy("abcd2345")));
 }
 

@@ -155,15 +155,6 @@ frame::LaunchPlan RootService::plan(const std::string& id) const {
   return plan;
 }
 
-std::unique_ptr<guest::TestHost> take_over(const os::Fd& control) {
-  auto pair = os::socketpair(os::SocketType::stream);
-  if (!pair) return nullptr;
-  const std::array<std::byte, 1> mark{};
-  const std::array<const os::Fd*, 1> fds{&pair->two};
-  if (!os::send(control, mark, fds)) return nullptr;
-  return std::make_unique<guest::TestHost>(std::move(pair->one));
-}
-
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 std::size_t count_fds(pid_t pid) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,9 +72,6 @@ class RootService : public testing::Test {
   std::filesystem::path scratch_;
   std::optional<os::Child> launcher_;
 };
-
-// A second stream to the same guest, as a node does that took over the first.
-std::unique_ptr<guest::TestHost> take_over(const os::Fd& control);
 
 bool exists(const std::string& path);
 std::size_t count_fds(pid_t pid);

@@ -41,7 +41,8 @@ class LauncherLink {
   async::Task<frame::Ended> destroy(std::string id);
   // All that the launcher holds.
   async::Task<std::vector<frame::Held>> list();
-  // Of a node that is gone. `not_found`: the launcher has none, or it has ended.
+  // Of a node that is gone: on its control stream the guest goes on as after Resume. `not_found`:
+  // the launcher has none, or it has ended.
   async::Task<LaunchedSandbox> fetch(std::string id);
   // Hands a sandbox of an earlier launcher to this one; the caller keeps its own copies.
   async::Task<void> deposit(const LaunchedSandbox& sandbox);
