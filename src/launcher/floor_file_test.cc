@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,16 @@ TEST(FloorFile, ClosesWhatItDoesNotMention) {
   EXPECT_FALSE(floor->floor.writable_binds);
   EXPECT_FALSE(floor->floor.disk_images);
   EXPECT_EQ(floor->cgroup, "");
+}
+
+TEST(FloorFile, OfTheDocumentationIsOne) {
+  std::ifstream file{CORDON_SOURCE_DIR "/docs/sandbox.md"};
+  const std::string page{std::istreambuf_iterator<char>{file}, {}};
+  const std::size_t begin = page.find("# /etc/cordon/floor");
+  ASSERT_NE(begin, std::string::npos);
+  const auto floor = parse_floor(page.substr(begin, page.find("```", begin) - begin), "docs");
+  ASSERT_TRUE(floor) << floor.error().text();
+  EXPECT_EQ(floor->floor.sources.size(), 2U);
 }
 
 struct Refusal {
