@@ -23,6 +23,7 @@ class GroupPool {
   // With the plan's limits. Made afresh where none is ready, or the plan wants no limits kept.
   Result<SandboxGroups> take(const frame::LaunchPlan& plan);
 
+  unsigned ahead() const noexcept { return ahead_; }
   // Whether there is something to do when nobody waits; false after a failure, until the next take.
   bool wants_more() const noexcept { return !failed_ && ready_.size() < ahead_; }
   // Makes one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/serve.h"
 
+#include <algorithm>
 #include <array>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "launcher/handover.h"
 #include "os/pidfd.h"
+#include "os/rlimit.h"
 #include "os/socket.h"
 
 namespace cordon::launcher {
@@ -21,6 +23,12 @@ constexpr std::uint64_t kFirstTag = 3;
 
 // Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
 constexpr std::size_t kMostHeld = 10'000;
+constexpr std::size_t kFdsOfSandbox = 3;
+// For the pools, and for opening the groups of the one that ends: with none left it could not be
+// removed whole.
+constexpr std::size_t kFdsOfOwn = 128;
+// Of one set of groups in the pool: two for each hierarchy.
+constexpr std::size_t kFdsOfGroups = 16;
 // Ids have at most 52 letters: this many fit into one message.
 constexpr std::size_t kPage = 2'000;
 
@@ -45,13 +53,21 @@ frame::Ended ended(const std::string& id, const Result<os::ExitStatus>& status) 
   return message;
 }
 
+Result<std::size_t> raise_fd_limit() {
+  TRY(os::RlimitValue limit, os::get_rlimit(os::Rlimit::open_files));
+  limit.soft = limit.hard;
+  TRY_DO(os::set_rlimit(os::Rlimit::open_files, limit));
+  return limit.hard.value_or(kMostHeld * kFdsOfSandbox * 2);
+}
+
 }  // namespace
 
 Server::Server(Workshop workshop, WhenAlone when_alone, os::Epoll epoll)
     : workshop_{std::move(workshop)},
       when_alone_{when_alone},
       epoll_{std::move(epoll)},
-      next_tag_{kFirstTag} {}
+      next_tag_{kFirstTag},
+      most_held_{kMostHeld} {}
 
 Result<Server> Server::over(Workshop workshop, os::Fd node) {
   TRY(os::Epoll epoll, os::Epoll::create());
@@ -66,6 +82,10 @@ Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
   TRY_DO(epoll.add(door.listener(), EPOLLIN, kDoor));
   TRY_DO(epoll.add(stop, EPOLLIN, kStop));
   Server server{std::move(workshop), WhenAlone::wait, std::move(epoll)};
+  TRY(const std::size_t fds, raise_fd_limit());
+  const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead();
+  if (fds <= kept) return Error{Errc::exhausted, "too few open files: " + std::to_string(fds)};
+  server.most_held_ = std::min(kMostHeld, (fds - kept) / kFdsOfSandbox);
   server.door_.emplace(std::move(door));
   server.stop_ = std::move(stop);
   return server;
@@ -172,7 +192,7 @@ bool Server::knows(const std::string& id) const {
 }
 
 bool Server::is_full() const {
-  return sandboxes_.size() + ended_.size() + deposits_.all().size() >= kMostHeld;
+  return sandboxes_.size() + ended_.size() + deposits_.all().size() >= most_held_;
 }
 
 void Server::answer(const frame::Launch& request) {

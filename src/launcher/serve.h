@@ -27,6 +27,8 @@ class Server {
   // Local use: serves `node` until it goes.
   static Result<Server> over(Workshop workshop, os::Fd node);
   // A service: one node after the other, through `door`, until `stop` polls readable.
+  // Takes as many descriptors as the host lets it have, and holds no more sandboxes than they
+  // allow.
   static Result<Server> at(Workshop workshop, Door door, os::Fd stop);
 
   // Everything that is held ends before this returns in order; else with the Server.
@@ -72,6 +74,7 @@ class Server {
   std::map<std::string, frame::Ended> ended_;  // by themselves, and nobody asked yet
   Deposits deposits_;
   std::uint64_t next_tag_;
+  std::size_t most_held_;
   unsigned sweeps_ = 0;  // for groups of earlier launchers, whose sandboxes end about now
 };
 

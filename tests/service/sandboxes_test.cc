@@ -9,6 +9,7 @@
 #include "os/cgroup_layout.h"
 #include "os/file.h"
 #include "os/pidfd.h"
+#include "os/rlimit.h"
 #include "service.h"
 
 namespace cordon::service {
@@ -147,6 +148,33 @@ TEST_F(RootService, HoldsThreeDescriptorsForASandbox) {
     ASSERT_NE(node.ask(frame::Destroy{held.id}).as<frame::Ended>(), nullptr);
   }
   EXPECT_EQ(settled(), empty);
+}
+
+TEST_F(RootService, HoldsNoMoreThanItsDescriptorsAllowAndRemovesThemWhole) {
+  write_floor("groups_ahead = 0\n");
+  const auto mine = os::get_rlimit(os::Rlimit::open_files);
+  ASSERT_TRUE(mine);
+  ASSERT_TRUE(os::set_rlimit(os::Rlimit::open_files, {.soft = 170, .hard = 170}));
+  start();
+  ASSERT_TRUE(os::set_rlimit(os::Rlimit::open_files, *mine));
+  Node node = this->node();
+  std::vector<std::string> groups;
+  std::string last;
+  for (char letter = 'a'; letter <= 'z' && last.empty(); ++letter) {
+    const Answer answer = node.launch(plan("abcd23" + std::string{letter}));
+    const auto* launched = answer.as<frame::Launched>();
+    if (launched == nullptr) {
+      last = answer.text();
+    } else {
+      groups.insert(groups.end(), launched->groups.begin(), launched->groups.end());
+    }
+  }
+  EXPECT_EQ(last, "exhausted: too many sandboxes are held");
+  EXPECT_EQ(node.list().size(), 14U);  // of (170 - 128) / 3
+  for (const frame::Held& held : node.list()) {
+    ASSERT_NE(node.ask(frame::Destroy{held.id}).as<frame::Ended>(), nullptr);
+  }
+  for (const std::string& group : groups) EXPECT_FALSE(exists(group)) << group;
 }
 
 TEST_F(RootService, UsesEachGroupOfItsPoolOnce) {
