@@ -23,8 +23,9 @@ Error broken(std::string rule) { return Error{Errc::invalid, std::move(rule)}; }
 
 Result<std::uint32_t> number(std::string_view value) {
   std::uint32_t parsed = 0;
-  const char* const last = value.data() + value.size();
-  const auto [end, error] = std::from_chars(value.data(), last, parsed);
+  const char* const first = value.data();
+  const char* const last = first + value.size();
+  const auto [end, error] = std::from_chars(first, last, parsed);
   if (error != std::errc{} || end != last) {
     return broken(fmt::format("\"{}\" is no decimal number below 4294967296", value));
   }
