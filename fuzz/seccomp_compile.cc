@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a table of system calls: it is refused, or its program answers every call as the
-// table does, at and around each number that a rule names.
+// Any bytes as a table of system calls: it is refused, or its program (a tree) answers every call
+// as the table does and as a second, linear compilation of it, at and around each number that a
+// rule names.
 #include "os/seccomp_compile.h"
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "os/seccomp_linear.h"
 #include "os/seccomp_model.h"
 
 namespace {
@@ -86,32 +88,37 @@ os::FilterSpec take_spec(Bytes& bytes) {
   return spec;
 }
 
-void compare(const os::FilterSpec& spec, std::span<const sock_filter> program,
-             const seccomp_data& data) {
+struct Programs {
+  std::vector<sock_filter> tree;
+  std::vector<sock_filter> linear;
+};
+
+void compare(const os::FilterSpec& spec, const Programs& programs, const seccomp_data& data) {
   const std::uint32_t expected = os::model_answer(spec, data);
-  const std::uint32_t got = os::run_bpf(program, data).answer;
-  if (got == expected) return;
-  std::cerr << "call " << data.nr << ": the table says " << std::hex << expected << ", the program "
-            << got << '\n';
+  const std::uint32_t tree = os::run_bpf(programs.tree, data).answer;
+  const std::uint32_t linear = os::run_bpf(programs.linear, data).answer;
+  if (tree == expected && linear == expected) return;
+  std::cerr << "call " << data.nr << ": the table says " << std::hex << expected << ", the tree "
+            << tree << ", the linear program " << linear << '\n';
   std::abort();
 }
 
 // The arguments that make `rule` match, as far as it goes, then each one off by a little.
-void compare_around(const os::FilterSpec& spec, std::span<const sock_filter> program,
+void compare_around(const os::FilterSpec& spec, const Programs& programs,
                     const os::FilterRule& rule) {
   os::CallArguments matching{};
   for (const os::ArgumentTest& test : rule.when) {
     matching[test.index] = test.op == Op::any_bit ? test.mask : test.value;
   }
-  compare(spec, program, os::make_call_data(rule.syscall, matching));
+  compare(spec, programs, os::make_call_data(rule.syscall, matching));
   for (const os::ArgumentTest& test : rule.when) {
     for (const std::uint64_t change : std::initializer_list<std::uint64_t>{
              1, 1ULL << 31U, 1ULL << 32U, 1ULL << 63U, ~0ULL, test.mask, ~test.mask}) {
       os::CallArguments changed = matching;
       changed[test.index] ^= change;
-      compare(spec, program, os::make_call_data(rule.syscall, changed));
+      compare(spec, programs, os::make_call_data(rule.syscall, changed));
       changed[test.index] = matching[test.index] + change;
-      compare(spec, program, os::make_call_data(rule.syscall, changed));
+      compare(spec, programs, os::make_call_data(rule.syscall, changed));
     }
   }
 }
@@ -121,18 +128,19 @@ void compare_around(const os::FilterSpec& spec, std::span<const sock_filter> pro
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes{{data, size}};
   const os::FilterSpec spec = take_spec(bytes);
-  const auto program = os::compile_filter(spec);
-  if (!program) {
-    if (program.error().code() != cordon::Errc::invalid || spec.rules.empty()) std::abort();
+  auto compiled = os::compile_filter(spec);
+  if (!compiled) {
+    if (compiled.error().code() != cordon::Errc::invalid || spec.rules.empty()) std::abort();
     return 0;
   }
+  const Programs programs{*std::move(compiled), os::LinearCompiler::compile(spec)};
   for (int number = -2; number < 260; ++number) {
-    compare(spec, *program, os::make_call_data(number));
+    compare(spec, programs, os::make_call_data(number));
   }
   for (const int number : {0x3FFFFFFF, 0x40000000, 0x40000001, 0x7FFFFFFF}) {
-    compare(spec, *program, os::make_call_data(number));
+    compare(spec, programs, os::make_call_data(number));
   }
-  compare(spec, *program, os::make_call_data(0, {}, os::kOtherArch));
-  for (const os::FilterRule& rule : spec.rules) compare_around(spec, *program, rule);
+  compare(spec, programs, os::make_call_data(0, {}, os::kOtherArch));
+  for (const os::FilterRule& rule : spec.rules) compare_around(spec, programs, rule);
   return 0;
 }

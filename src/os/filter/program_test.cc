@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generated programs, in a BPF machine, against the table and against golden files.
-// CORDON_UPDATE_GOLDEN=1 writes the files anew; review the difference.
 #include <cerrno>
-#include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "base/golden_test.h"
 #include "os/filter/test_inputs.h"
+#include "os/filter/test_sweep.h"
+#include "os/seccomp_linear.h"
 
 namespace cordon::os {
 namespace {
@@ -53,6 +52,24 @@ TEST_P(FilterProgramTest, AnswersAsTheTableOnEveryPathThroughIt) {
     EXPECT_TRUE(coverage.ran[i]) << "instruction " << i;
     const bool jumps = BPF_CLASS(program_[i].code) == BPF_JMP && BPF_OP(program_[i].code) != BPF_JA;
     EXPECT_EQ(coverage.jumped[i] && coverage.passed[i], jumps) << "jump " << i;
+  }
+}
+
+// A binary search, and one rule after the other: the same answers.
+TEST_P(FilterProgramTest, AnswersAsALinearProgramOfTheSameTable) {
+  const std::vector<sock_filter> linear = LinearCompiler::compile(spec_);
+  const auto check = [&](const seccomp_data& data) {
+    return run_bpf(program_, data).answer == run_bpf(linear, data).answer;
+  };
+  for (int number = -2; number <= 1000; ++number) ASSERT_TRUE(check(make_call_data(number)));
+  for (const int number : {0x3FFFFFFF, 0x40000000, 0x40000001, 0x7FFFFFFF, -1000}) {
+    ASSERT_TRUE(check(make_call_data(number))) << number;
+  }
+  ASSERT_TRUE(check(make_call_data(0, {}, kOtherArch)));
+  for (const auto& [number, row] : table_) {
+    for (const CallArguments& arguments : candidates(row)) {
+      ASSERT_TRUE(check(make_call_data(number, arguments))) << row.call.name;
+    }
   }
 }
 
@@ -176,18 +193,18 @@ std::string sweep(FilterProfile profile) {
 }
 
 #if defined(__x86_64__)  // the numbers of the other one are others
+std::string golden_of(std::string_view file) {
+  return "tests/filter/golden/" + std::string{file} + ".txt";
+}
+
 // C105.
 TEST_P(FilterProgramTest, AnswersToEveryNumberAreAsReviewed) {
-  const std::string name = std::string{CORDON_SOURCE_DIR} + "/tests/filter/golden/" +
-                           std::string{to_string(GetParam())} + ".txt";
-  const std::string text = sweep(GetParam());
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
-  if (std::getenv("CORDON_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream{name, std::ios::binary} << text;
-  }
-  std::ifstream file{name, std::ios::binary};
-  const std::string golden{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_TRUE(golden == text) << name << " differs: write it anew and look at the difference";
+  expect_golden(golden_of(to_string(GetParam())), sweep(GetParam()));
+}
+
+// C106: not what the table says, but what the programs answer, to every value of every argument.
+TEST(FilterPrograms, AnswersToEveryArgumentAreAsReviewed) {
+  expect_golden(golden_of("sweep"), Sweep{built_programs()}.text());
 }
 #endif
 

@@ -72,6 +72,28 @@ TEST(FilterTable, NoClauseCouldBeLeftOut) {
   }
 }
 
+// Without it the clause would match more, and some call would be decided otherwise.
+TEST(FilterTable, NoTestOfAnArgumentCouldBeLeftOut) {
+  for (const FilterProfile profile : kFilterProfiles) {
+    for (const auto& [number, row] : profile_table(profile)) {
+      const auto inputs = candidates(row);
+      for (std::size_t c = 0; c < row.clauses.size(); ++c) {
+        for (std::size_t t = 0; t < row.clauses[c].when.size(); ++t) {
+          RuledCall without = row;
+          without.clauses[c].when.erase(without.clauses[c].when.begin() +
+                                        static_cast<std::ptrdiff_t>(t));
+          EXPECT_TRUE(std::ranges::any_of(inputs,
+                                          [&](const CallArguments& arguments) {
+                                            return decide(row, arguments) !=
+                                                   decide(without, arguments);
+                                          }))
+              << to_string(profile) << ' ' << row.call.name << " clause " << c << " test " << t;
+        }
+      }
+    }
+  }
+}
+
 // C106: the junk that a caller may put where the kernel does not look changes nothing.
 TEST(FilterTable, UpperHalvesDecideNothingWhereTheKernelTakesAnInt) {
   for (const auto& [number, row] : profile_table(FilterProfile::compat_nosetid_notify)) {
