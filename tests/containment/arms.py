@@ -12,6 +12,7 @@ from world import BARE_UID, SCRATCH_UID, SUB_IDS, text
 
 LAUNCHERS = ("root", "delegated", "bare")
 ROOTS = ("host", "dir")
+SWEEP = pathlib.Path(__file__).resolve().parent.parent / "filter/golden/sweep.txt"     # what the filters answer
 
 
 class Run:
@@ -28,17 +29,23 @@ class Run:
     def ending(self):
         return self.verdict.get("ending", "none")
 
-    def answers(self):
-        """The probe's lines, by row."""
-        found = {}
+    def lines(self):
+        """The probe's answers, in order."""
+        found = []
         for line in self.out.splitlines():
             if line.startswith('{"row":'):
                 try:
-                    answer = json.loads(line)
+                    found.append(json.loads(line))
                 except ValueError:
                     continue
-                found[answer["row"]] = answer
         return found
+
+    def answers(self):
+        """The last answer of each row."""
+        return {answer["row"]: answer for answer in self.lines()}
+
+    def all_answers(self, row):
+        return [answer for answer in self.lines() if answer["row"] == row]
 
     def said(self):
         return f"exit {self.code}, {self.ending}: {(self.err.strip().splitlines() or [''])[-1][:160]}"
@@ -60,6 +67,23 @@ class Arm:
         self.made = []
         self.count = 0
         self.victim = world.process(self.uid)
+        self.own = world.own_tree(f"{world.base.name}-{self.name}")
+        self.granted = self.grant()
+
+    def grant(self):
+        """A directory of the caller's that runs may read: what is refused there is so by a fence, not by owner or mode. It lies
+        below no directory that is writable inside, since Landlock's rules add up along a path."""
+        path = self.own / "granted"
+        if path.exists():
+            shutil.rmtree(path)
+        path.mkdir()
+        os.chown(path, self.uid, self.uid)
+        for name in ("file", "second"):
+            (path / name).write_text("granted\n")
+        (path / "empty").mkdir()
+        for each in path.iterdir():
+            os.chown(each, self.uid, self.uid)
+        return path
 
     def _own(self, name):
         path = self.base / name
@@ -110,6 +134,7 @@ class Arm:
         path = self._own(name or f"ws{self.count}")
         shutil.copy(self.world.probe, path / "probe")
         shutil.copy(self.world.inodes, path / "inodes")
+        shutil.copy(SWEEP, path / "sweep")
         return path
 
     def environment(self):
@@ -167,6 +192,22 @@ class Arm:
         decode = lambda data: (data or b"").decode(errors="replace")
         return Run(code, decode(out), decode(err), time.monotonic() - begin, document)
 
+    def enter(self, first, joining, *flags, workspace, timeout=60):
+        """Two commands in one sandbox, the second joining while the first runs; see enter.cc."""
+        words = [str(pathlib.Path(self.cordon[0]).parent / "cordon-enter"), "--root", self.root_word, "--workspace", str(workspace),
+                 "--allow-read", str(self.world.outside), "--live", *flags, "--", *first, ":::", *joining]
+        begin = time.monotonic()
+        child = subprocess.Popen(words, env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 cwd=workspace, start_new_session=True, preexec_fn=lambda: self._become([]))
+        try:
+            out, err = child.communicate(timeout=timeout)
+            code = child.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, 9)
+            out, err = child.communicate()
+            code = -1
+        return Run(code, out.decode(errors="replace"), err.decode(errors="replace"), time.monotonic() - begin, None)
+
     def applies(self, row):
         """None, or the reason why the row cannot hold here."""
         reasons = self.rows[row].get("not_applicable", {})
@@ -175,11 +216,12 @@ class Arm:
                 return reasons[key]
         return None
 
-    def batch(self, rows, flags=()):
-        """The answers of several rows from one sandbox."""
+    def batch(self, rows, flags=(), words=()):
+        """The answers of several rows from one sandbox; of `words` that are given twice the last counts."""
         here = self.workspace()
-        flags = ["--allow-read", str(self.world.outside), "--time", "120s", "--pids", "256", "--memory", "512M", "--live", *flags]
-        run = self.run(flags, ["./probe", "--batch", ",".join(rows), *self.words()], workspace=here, timeout=180)
+        flags = ["--allow-read", str(self.world.outside), "--allow-read", str(self.granted), "--time", "120s", "--pids", "256", "--memory", "512M", "--live", *flags]
+        run = self.run(flags, ["./probe", "--batch", ",".join(rows), *self.words(), "--granted", str(self.granted), *words], workspace=here,
+                       timeout=180)
         self.last = run
         return run.answers()
 
@@ -190,7 +232,7 @@ class Arm:
         return Run(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), 0, None)
 
     def words(self):
-        return [*self.world.words(self.victim.pid), "--inodes", "inodes"]
+        return [*self.world.words(self.victim.pid), "--inodes", "inodes", "--sweep", "sweep", "--profile", "strict+nosetid"]
 
     def probe(self, row, *words, flags=(), workspace=None, **how):
         """One row's act in a sandbox of its own, with all that is planted as its words."""

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches that must fail, reports that must be true, and what is left when all is over."""
+import fcntl
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
 import uuid
 
-from verdicts import JUDGES, both, counter, failed, held, judge, refused, skipped
+from verdicts import both, counter, failed, held, judge, refused, skipped
 from world import text
 
 FENCES = "C013,C043,C063,C066,C083,C096,C107,C027"
@@ -183,11 +186,33 @@ def forged_report(arm):
     return held(not wrong and exited.code == 137, "; ".join(wrong) or "three endings told apart")
 
 
-def channel(arm):
-    return skipped("the payload holds no end of it (rows C107, C112); its codec is held by the fuzz target of the guest protocol")
+# How a first process can break the protocol: see hostile_init.cc. Those that only keep silent end by their time.
+WRONG_WAYS = ("long", "empty", "type", "trailing", "version", "stranger", "gap", "unasked", "file", "input", "flood")
+SILENT_WAYS = ("slow", "silent")
 
 
-JUDGES["C227"] = channel
+@judge("C227")
+def wrong_speech(arm):
+    """The first process itself is hostile here: the same programs, with another one in its place."""
+    own = pathlib.Path(arm.cordon[0]).parent
+    hostile = arm.base / "hostile"
+    hostile.mkdir()
+    for name in ("cordon", "cordon-launcher"):
+        shutil.copy(own / name, hostile / name)
+    shutil.copy(own / "cordon-hostile-init", hostile / "cordon-init")
+    wrong, here, kept = [], arm.workspace(), arm.cordon
+    arm.cordon = [str(hostile / "cordon")]
+    try:
+        for way in (*WRONG_WAYS, *SILENT_WAYS, "end"):
+            run = arm.run(["--time", "2s"], [way], workspace=here, timeout=30)
+            told = "agent_protocol_error" in run.err or "agent_protocol_error" in json.dumps(run.report or {})
+            fine = run.ending == "infrastructure" and run.code == 125 and (told or way == "end") if way not in SILENT_WAYS else run.code in (124, 125)
+            if not fine or run.seconds > 2 + 5 + 2:
+                wrong.append(f"{way}: {run.said()} after {run.seconds:.1f} s")
+    finally:
+        arm.cordon = kept
+    fit = arm.run(["--time", "20s"], ["./probe", "C246"], workspace=here)
+    return held(not wrong and fit.code == 0, "; ".join(wrong) or f"{len(WRONG_WAYS)} ways told, {len(SILENT_WAYS)} ended by their time")
 
 
 def state_of_host():
@@ -209,12 +234,31 @@ def state_of_host():
     }
 
 
-def leftovers(before, ours):
+def is_anothers(kind, each, world):
+    """True if something that bears our name is held by a living process that has nothing to do with this suite."""
+    def living_stranger(pid):
+        told = "".join(text(f"/proc/{pid}/{name}") for name in ("cmdline", "environ", "mountinfo"))
+        return bool(told) and world.base.name not in told
+    if kind == "processes":
+        return living_stranger(each[0])
+    maker = re.search(r"/cordon-[^/]*-(\d+)\.\d+$", str(each))       # its pid and when it began
+    if kind == "cgroups" and maker:
+        return living_stranger(maker[1])
+    if kind == "run" and str(each).startswith("cordon/"):
+        try:
+            with open(f"/run/{each}") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True      # locked, or gone meanwhile
+    return False
+
+
+def leftovers(before, ours, world):
     """What is there now and was not before, of what can be ours; waits up to 5 s for it to go."""
     until = time.monotonic() + 5
     while True:
         now = state_of_host()
-        more = {kind: sorted(each for each in now[kind] - before[kind] if ours(str(each))) for kind in now}
+        more = {kind: sorted(each for each in now[kind] - before[kind] if ours(str(each)) and not is_anothers(kind, each, world)) for kind in now}
         more = {kind: names for kind, names in more.items() if names}
         if not more or time.monotonic() > until:
             return more
@@ -231,7 +275,7 @@ def leaves_things(arm):
         if run.code != 0:
             return failed(run.said())
     # Others may use the machine: only what bears our name, or lies below our own groups, is ours.
-    more = leftovers(before, lambda name: "cordon" in name or "probe" in name or arm.world.base.name in name)
+    more = leftovers(before, lambda name: "cordon" in name or "probe" in name or arm.world.base.name in name, arm.world)
     new_layers = [path.name for path in set(arm.state.rglob("upper*")) - layers]
     return both(held(not more, f"left behind: {more}"), held(not new_layers, f"layers left behind: {new_layers[:3]}"))
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from verdicts import FAIL, JUDGES, both, counter, failed, held, judge, of_answer, passed, refused, skipped
+from verdicts import FAIL, both, counter, failed, held, judge, of_answer, passed, refused
 from world import SCRATCH_UID, end, text
 
 
@@ -135,18 +135,67 @@ def overwrites_program_bare(bare):
         end(victim)
 
 
-def needs_exec(arm):
-    return skipped("a run has one command: entering a running sandbox comes with `cordon exec`")
+# Rows that look at all fences of a process, to be asked of one that joined too.
+OF_JOINED = ("C001", "C003", "C012", "C028", "C039", "C043", "C063", "C066", "C067", "C079", "C083", "C096", "C222")
 
 
-JUDGES["C034"] = needs_exec
-JUDGES["C035"] = needs_exec
+def facts_of(answer):
+    return {check["name"]: check["errno"] for check in (answer or {}).get("checks", [])}
+
+
+def differences(first, second):
+    return [f"{name}: {first.get(name)} and {second.get(name)}" for name in sorted(first.keys() | second.keys()) if first.get(name) != second.get(name)]
+
+
+@judge("C034")
+def joined_fences(arm):
+    """A command that joins a running sandbox: the kernel tells the same of both, and what is refused to one is to the other."""
+    here = arm.workspace()
+    words = arm.words()
+    run = arm.enter(["./probe", "C034", "--first", *words], ["./probe", "C034", *words], workspace=here)
+    both_answers = run.all_answers("C034")
+    if len(both_answers) != 2:
+        return failed(f"{len(both_answers)} answers; {run.said()}")
+    second, first = (facts_of(answer) for answer in both_answers)
+    wrong = differences(first, second)
+    batch = arm.enter(["./probe", "C034", "--first", *words], ["./probe", "--batch", ",".join(OF_JOINED), *words], workspace=here)
+    answers = batch.answers()
+    lost = [row for row in OF_JOINED if row not in answers or of_answer(answers[row]).word == FAIL]
+    return both(held(len(first) >= 25 and not wrong, "; ".join(wrong) or f"{len(first)} facts are the same"),
+                held(not lost, f"got through: {lost}; {batch.said()}" if lost else f"{len(first)} facts are the same, {len(OF_JOINED)} rows held"))
 
 
 @counter("C034")
+def joined_fences_bare(bare):
+    """Of two processes of which one has fewer fences the comparison sees it."""
+    first = facts_of(bare.answer("box", "C034"))
+    second = facts_of(bare.answer("user", "C034"))
+    wrong = differences(first, second)
+    return len(wrong) > 5, f"{len(wrong)} differences between two that differ"
+
+
+@judge("C035")
+def caught_joining(arm):
+    here = arm.workspace()
+    run = arm.enter(["./probe", "C035", "--seconds", "50"], ["./probe", "C035", "--joining"], "--times", "1000", workspace=here, timeout=90)
+    joined = run.all_answers("C035")
+    return both(held(len(joined) == 1001, f"{len(joined) - 1} of 1000 joined; {run.said()}"), refused(run, "C035"))
+
+
 @counter("C035")
-def exec_bare(bare):
-    return None, "judged together with `cordon exec`"
+def caught_joining_bare(bare):
+    """A process of the same name and user whose owner did not close it to others."""
+    program = bare.directory / "cordon-init"
+    shutil.copy("/bin/sleep", program)
+    victim = subprocess.Popen([*bare.prefix("user"), str(program), "10"], start_new_session=True)
+    time.sleep(0.3)
+    silent, holder = os.pipe()       # an input that does not end
+    try:
+        return bare.succeeds("user", "C035", "--seconds", "2", "--comm", "cordon-init", stdin=silent)
+    finally:
+        os.close(silent)
+        os.close(holder)
+        end(victim)
 
 
 @judge("C036")

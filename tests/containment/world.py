@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands on the host while the rows run: canaries that no sandbox may reach, and the places of one arm."""
 import ctypes
+import functools
 import os
 import pathlib
 import shutil
@@ -54,6 +55,15 @@ class World:
                 pass
         shutil.rmtree(self.base, ignore_errors=True)
 
+    def own_tree(self, name):
+        """A new directory of the suite's, removed at the end. The path is bound here and nowhere else: what removes a tree must
+        not look at a variable that somebody may set anew."""
+        path = pathlib.Path("/home") / name
+        assert name.startswith("containment-") and "/" not in name, name
+        path.mkdir(mode=0o755)
+        self.undo.append(functools.partial(shutil.rmtree, str(path), ignore_errors=True))
+        return path
+
     def _plant_files(self):
         self.canaries = []
         for place in ("/root", "/srv", "/tmp", "/var/tmp", "/home"):
@@ -62,7 +72,8 @@ class World:
             path.chmod(0o644)
             self.undo.append(path.unlink)
             self.canaries.append(path)
-        outside = self.base / "outside"
+        # Below no directory that is writable inside: Landlock's rules add up along a path.
+        outside = self.own_tree(self.base.name) / "outside"
         outside.mkdir(mode=0o755)
         self.source = outside / "readable"
         self.source.write_bytes(b"r" * 8192)
@@ -136,7 +147,8 @@ class World:
                 "--pid", str(victim), "--port", str(self.port), "--abstract", self.abstract, "--sockets", ",".join(self.sockets),
                 "--key", str(self.key), "--name", self.name, "--namespaces", ",".join(namespaces),
                 "--pts-device", str(os.stat("/dev/pts").st_dev), "--source", str(self.source), "--set-id", str(self.set_id),
-                "--bytes", str(512 << 20), "--words", "/var/lib/cordon,/run/cordon,.local/state/cordon,cordon-state", "--uuid", self.mark[:8]]
+                "--bytes", str(512 << 20), "--words", "/var/lib/cordon,/run/cordon,.local/state/cordon,cordon-state", "--uuid", self.mark[:8],
+                "--host-name", socket.gethostname()[::-1]]
 
 
 def end(child):

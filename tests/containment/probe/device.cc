@@ -53,14 +53,22 @@ void dangerous_devices(const Words&, Findings& out) {
   }
 }
 
+// What every mount must say of itself, whether a device or a set-id file can be made there or not.
+void flags_of_mount(const Mount& mount, Findings& out) {
+  const auto wants = [&](const char* option) {
+    if (!mount.has(option)) out.holds(joined({mount.point, " is ", option}), false, mount.options);
+  };
+  const bool node = mount.point.starts_with("/dev/") && mount.point != "/dev/shm";
+  wants("nosuid");
+  if (!node) wants("nodev");
+  if (node || mount.point.starts_with("/proc")) wants("noexec");
+}
+
 void nodes_in_mounts(const Words&, Findings& out) {
   for (const Mount& mount : mounts()) {
+    flags_of_mount(mount, out);
     struct stat about{};
     if (::stat(mount.point.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) continue;
-    if (mount.writable() && mount.type != "devpts") {
-      out.holds(mount.point + " is nodev", mount.has("nodev"), mount.options);
-      out.holds(mount.point + " is nosuid", mount.has("nosuid"), mount.options);
-    }
     const std::string path = mount.point + "/.node";
     const Answer made = answer(::mknod(path.c_str(), S_IFCHR | 0600, makedev(1, 3)));
     if (!made.failed()) (void)::unlink(path.c_str());

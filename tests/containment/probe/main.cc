@@ -25,10 +25,10 @@ const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
     for (const auto part :
-         {read_rows(), write_rows(), file_attribute_rows(), process_rows(), privilege_rows(),
-          proc_rows(), device_rows(), mount_rows(), syscall_rows(), socket_rows(), sweep_rows(),
-          descriptor_rows(), resource_rows(), memory_rows(), ipc_rows(), terminal_rows(),
-          persistence_rows()}) {
+         {read_rows(), write_rows(), file_attribute_rows(), process_rows(), join_rows(),
+          privilege_rows(), proc_rows(), device_rows(), mount_rows(), syscall_rows(), socket_rows(),
+          sweep_rows(), descriptor_rows(), resource_rows(), memory_rows(), ipc_rows(),
+          terminal_rows(), persistence_rows()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     std::sort(all.begin(), all.end(), [](const Row& a, const Row& b) { return a.id < b.id; });

@@ -130,12 +130,13 @@ void nested_namespaces(const Words&, Findings& out) {
 }
 
 void namespace_limits(const Words&, Findings& out) {
-  for (const char* const name : {"user", "mnt", "net", "pid"}) {
+  for (const char* const name : {"user", "mnt", "net", "pid", "ipc", "uts", "cgroup", "time"}) {
     const std::string path = std::string{"/proc/sys/user/max_"} + name + "_namespaces";
     std::string value = read_text(path);
     value = value.substr(0, value.find('\n'));
-    if (std::string_view{name} == "user")
-      out.holds(path, value == "0", value.empty() ? "absent" : value);
+    // Time namespaces are younger than the others.
+    if (value.empty() && std::string_view{name} == "time") continue;
+    out.holds(path, value == "0", value.empty() ? "absent" : value);
     out.refused("open " + path, try_open(path, O_WRONLY), {EROFS, EACCES, EPERM, ENOENT});
   }
 }
@@ -180,8 +181,13 @@ void control_groups(const Words&, Findings& out) {
   (void)::rmdir("groups");
 }
 
-// `--key K` is a segment of shared memory on the host, `--namespaces a,b` its namespaces.
+// `--key K` is a segment of shared memory on the host, `--namespaces a,b` its namespaces, and
+// `--host-name` its name, backwards.
 void shared_namespaces(const Words& words, Findings& out) {
+  std::array<char, 256> name_here{};
+  (void)!::gethostname(name_here.data(), name_here.size() - 1);
+  const bool own_name = words.mirrored("host-name") != name_here.data();
+  out.holds("a host name of its own", own_name, own_name ? name_here.data() : "the host's");
   if (words.has("key")) {
     out.refused("shmget", answer(::shmget(static_cast<key_t>(words.number("key", 0)), 0, 0)),
                 {ENOENT, ENOSYS});

@@ -105,6 +105,7 @@ std::span<const Row> read_rows();
 std::span<const Row> write_rows();
 std::span<const Row> file_attribute_rows();
 std::span<const Row> process_rows();
+std::span<const Row> join_rows();
 std::span<const Row> privilege_rows();
 std::span<const Row> proc_rows();
 std::span<const Row> device_rows();

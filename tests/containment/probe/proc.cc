@@ -68,23 +68,37 @@ void foreign_processes(const Words& words, Findings& out) {
             found.empty() ? std::to_string(all.size()) + " pids" : found);
 }
 
+// Something of our own lies over it, and says nothing: it is on another file system than /proc.
+void is_covered(const std::string& path, Findings& out) {
+  struct stat top{};
+  struct stat about{};
+  if (::stat("/proc", &top) != 0 || ::lstat(path.c_str(), &about) != 0)
+    return;  // this kernel has none
+  out.holds(path + " is covered", about.st_dev != top.st_dev,
+            about.st_dev != top.st_dev ? "by a file of our own" : "it is the kernel's own");
+  const bool silent = S_ISDIR(about.st_mode) ? names_in(path).empty() : read_text(path, 64).empty();
+  out.holds(path + " says nothing", silent, silent ? "empty" : "its content");
+}
+
 void kernel_files(const Words&, Findings& out) {
-  for (const char* const name : {"kcore", "kmsg", "keys", "key-users", "timer_list", "sched_debug",
-                                 "latency_stats", "kpagecount", "kpageflags", "kpagecgroup",
-                                 "config.gz", "slabinfo", "vmallocinfo", "pagetypeinfo"}) {
-    const std::string path = std::string{"/proc/"} + name;
-    const Answer open = try_open(path, O_RDONLY | O_NONBLOCK);
-    const bool empty = open.failed() || is_null_device(path) || read_text(path, 64).empty();
-    out.holds("read " + path, empty, open.failed() ? text_of(open) : "its content");
+  for (const char* const name :
+       {"kcore",         "kallsyms",      "kmsg",        "keys",       "key-users",
+        "timer_list",    "sched_debug",   "kpagecount",  "kpageflags", "kpagecgroup",
+        "latency_stats", "sysrq-trigger", "timer_stats", "slabinfo",   "vmallocinfo",
+        "pagetypeinfo",  "iomem",         "ioports",     "config.gz",  "interrupts",
+        "cmdline",       "acpi",          "asound",      "scsi",       "driver"}) {
+    is_covered(std::string{"/proc/"} + name, out);
   }
-  for (const char* const name : {"scsi", "asound", "acpi"}) {
+  // Shown, and not to be written: each is a mount of its own.
+  const std::vector<Mount> all = mounts();
+  for (const char* const name : {"sys", "bus", "fs", "irq", "pressure"}) {
     const std::string path = std::string{"/proc/"} + name;
-    out.holds("list " + path, names_in(path).empty(), "its content");
+    if (::access(path.c_str(), F_OK) != 0) continue;
+    const bool own = std::any_of(all.begin(), all.end(), [&](const Mount& mount) {
+      return mount.point == path && !mount.writable();
+    });
+    out.holds(path + " is read-only", own, own ? "ro" : "no mount of its own");
   }
-  std::istringstream lines{read_text("/proc/kallsyms", 4096)};
-  std::string address;
-  lines >> address;
-  out.holds("kernel addresses", address.find_first_not_of('0') == std::string::npos, address);
 }
 
 void page_frames(const Words&, Findings& out) {

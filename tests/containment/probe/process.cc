@@ -67,6 +67,8 @@ void memory_of_init(const Words&, Findings& out) {
     out.refused("open " + base + "/maps", try_open(base + "/maps", O_RDONLY), refused);
     out.holds("list " + base + "/fd", names_in(base + "/fd").empty(), "its descriptors");
   }
+  // The kernel lets nobody inside end it; to ask for it at all is refused too, whoever's id it has.
+  out.refused("signal 1", answer(::kill(1, 0)), {EPERM});
   // Seized, not attached: where it comes through, the other one is not stopped, and is free again
   // when we end.
   out.refused("ptrace 1",

@@ -119,6 +119,10 @@ void aliases(const Words& words, Findings& out) {
   const std::string name = words.get("hidden", "hidden.pem");
   const std::string mark = words.mirrored("mirrored");
   const std::string here = current_directory();
+  for (const Mount& mount : mounts()) {
+    if (mount.point != here + "/" + name) continue;
+    out.holds("what hides it is read-only", !mount.writable(), mount.options);
+  }
   (void)::mkdir("side", 0700);
   (void)::symlink(("../" + name).c_str(), "side/by-link");
   (void)::link(name.c_str(), "by-hard-link");

@@ -172,7 +172,44 @@ void crafted_image(const Words&, Findings& out) {
 
 // Calls that Landlock does not judge must be stopped by the mounts. Values are written back as they
 // are.
+// `--granted DIRECTORY` may be read, and belongs to the caller: neither owner nor mode forbids what
+// is tried there. Each act is one that Landlock has a right for.
+void acts_on_granted(const std::string& top, Findings& out) {
+  const auto refused = {EROFS, EACCES, EPERM, EXDEV};
+  const std::string file = top + "/file";
+  const auto path = [&](const char* name) { return top + "/" + name; };
+  out.control("the granted directory can be read", read_text(file) == "granted\n", file);
+  out.refused("write", try_open(file, O_WRONLY), refused);
+  out.refused("truncate", answer(::truncate(file.c_str(), 8)), refused);
+  out.refused("make a file", answer(::mknod(path("new").c_str(), S_IFREG | 0600, 0)), refused);
+  out.refused("make a directory", answer(::mkdir(path("dir").c_str(), 0700)), refused);
+  out.refused("make a link", answer(::symlink("x", path("link").c_str())), refused);
+  out.refused("make a FIFO", answer(::mkfifo(path("fifo").c_str(), 0600)), refused);
+  out.refused("make a socket", answer(::mknod(path("socket").c_str(), S_IFSOCK | 0600, 0)),
+              refused);
+  out.refused("remove a directory", answer(::rmdir(path("empty").c_str())), refused);
+  out.refused("remove a file", answer(::unlink(path("second").c_str())), refused);
+  out.refused("move a file away", answer(::rename(file.c_str(), "moved")), refused);
+}
+
+// Programs of the host's /etc may be read and not executed. Only asked: nothing is started.
+void execute_in_etc(Findings& out) {
+  constexpr int kCheckOnly = 0x10000;  // AT_EXECVE_CHECK, from 6.14 on
+  std::size_t asked = 0;
+  walk("/etc", [&](const std::string& path, unsigned char) {
+    struct stat about{};
+    if (::lstat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return true;
+    if ((about.st_mode & 0111) == 0 || ++asked > 8) return asked <= 8;
+    const char* const none[] = {nullptr};
+    const Answer got = call(SYS_execveat, AT_FDCWD, path.c_str(), none, none, kCheckOnly);
+    out.refused("execute " + path, got, {EACCES, EPERM, EINVAL});
+    return true;
+  });
+}
+
 void landlock_gaps(const Words& words, Findings& out) {
+  if (words.has("granted")) acts_on_granted(words.get("granted"), out);
+  execute_in_etc(out);
   for (const std::string& path : words.list("canary")) {
     struct stat about{};
     const std::string parent = path.substr(0, path.rfind('/'));
