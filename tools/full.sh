@@ -27,6 +27,13 @@ fuzz_all() {
     ctest --test-dir build/dev -L timed | grep -E 'tests passed|Failed|Total' || true
     echo "== containment"
     ctest --test-dir build/dev -L containment -V | grep -E '^[0-9]+: .*(FAIL|VACUOUS|containment:)' || true
+    echo "== mutation: one fence element out at a time"
+    build/dev/tests/mutation/judge_filters tests/filter/golden/sweep.txt
+    mutation=(python3 tests/mutation/run.py --bin build/dev/bin --mutants build/dev/mutation
+      --filters build/dev/tests/mutation/judge_filters --work build/containment)
+    "${mutation[@]}" | grep -vE '^killed' || true
+    echo "== ablation: one layer off at a time"
+    "${mutation[@]}" --layers || true
     echo "== a million mutated plans"
     build/dev/bin/hostile_node build/dev/bin/cordon-launcher 1000000
     echo "== every system call of a launch fails in turn"
