@@ -120,6 +120,7 @@ RootService::Outcome RootService::run_to_end() const {
 }
 
 os::ExitStatus RootService::stop(int signal) {
+  if (!launcher_) return {.value = -1};
   static_cast<void>(launcher_->signal(signal));
   const auto status = std::move(*launcher_).wait();
   launcher_.reset();

@@ -63,7 +63,7 @@ class RootService : public testing::Test {
     std::string said;
   };
   Outcome run_to_end() const;
-  pid_t pid() const { return launcher_->pid(); }
+  pid_t pid() const { return launcher_ ? launcher_->pid() : -1; }
   os::ExitStatus stop(int signal);
   // The first one let in.
   Node node() const;
