@@ -51,7 +51,7 @@ bool is_wanted_v1(const os::CgroupHierarchy& tree) {
 Result<std::vector<os::CgroupV1Parent>> v1_parents(const os::CgroupTrees& trees) {
   std::vector<os::CgroupV1Parent> parents;
   for (const os::CgroupHierarchy& tree : trees.hierarchies) {
-    if (!is_wanted_v1(tree)) continue;
+    if (!tree.own || !is_wanted_v1(tree)) continue;
     TRY(os::Fd dir, open_group(*tree.own));
     parents.push_back({tree.mount.controllers, std::move(dir)});
   }
@@ -115,7 +115,7 @@ Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup) {
       if (limits) TRY_DO(os::enable_controllers(above, kGiven));
       const std::string name = cgroup.substr(at, end - at);
       if (::mkdirat(above.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
-        return Error::from_errno("mkdir").with("cgroup " + path + "/" + name);
+        return Error::from_errno("mkdir").with(fmt::format("cgroup {}/{}", path, name));
       }
       path += "/" + name;
       at = end + 1;
@@ -132,7 +132,7 @@ Status SandboxGroups::add_v1() {
   TRY(os::CgroupV1 made, os::CgroupV1::create(parents, name_, {}));
   v1_.emplace(std::move(made));
   for (const os::CgroupHierarchy& tree : trees_->hierarchies) {
-    if (is_wanted_v1(tree)) paths_.push_back(*tree.own + "/" + name_);
+    if (tree.own && is_wanted_v1(tree)) paths_.push_back(*tree.own + "/" + name_);
   }
   return {};
 }
@@ -206,6 +206,7 @@ void SandboxGroups::wake() {
   if (v2_) {
     v2_.reset();
     const os::CgroupHierarchy* const tree = trees_->v2();
+    if (tree == nullptr || !tree->own) return;
     const auto parent = open_group(*tree->own);
     if (!parent) return;
     if (auto found = os::Cgroup::adopt(*parent, name_)) v2_.emplace(*std::move(found));

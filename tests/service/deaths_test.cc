@@ -145,11 +145,13 @@ TEST_F(RootService, ASandboxOutlivesItsLauncherWhileTheNodeHoldsItsStream) {
   const auto* found = answer.as<frame::Launched>();
   ASSERT_NE(found, nullptr) << answer.text();
   const frame::Launched launched = *found;
-  ASSERT_EQ(stop(SIGKILL).value, SIGKILL);
   {
     auto same = os::duplicate(answer.fds[0]);
     ASSERT_TRUE(same);
     guest::TestHost host{*std::move(same)};
+    // Before cordon-init stands it dies with its launcher.
+    ASSERT_TRUE(host.hear_hello());
+    ASSERT_EQ(stop(SIGKILL).value, SIGKILL);
     EXPECT_EQ(host.run(guest::shell(1, "echo alive")).out, "alive\n");
   }
 

@@ -78,6 +78,12 @@ TEST_F(RootServiceLink, KnowsThatItsLauncherIsGoneAndHandsOnToTheNext) {
   ASSERT_TRUE(link) << link.error().text();
   auto launched = wait(link->launch(plan("abcd2345")));
   ASSERT_TRUE(launched) << launched.error().text();
+  {
+    auto same = os::duplicate(launched->control);
+    ASSERT_TRUE(same);
+    // Before cordon-init stands it dies with its launcher.
+    ASSERT_TRUE(guest::TestHost{*std::move(same)}.hear_hello());
+  }
   stop(SIGKILL);
   EXPECT_EQ(wait(link->list()).error().code(), Errc::unavailable);
   EXPECT_TRUE(link->is_lost());

@@ -9,7 +9,6 @@
 #include "os/cgroup_layout.h"
 #include "os/file.h"
 #include "os/pidfd.h"
-#include "os/rlimit.h"
 #include "service.h"
 
 namespace cordon::service {
@@ -152,11 +151,7 @@ TEST_F(RootService, HoldsThreeDescriptorsForASandbox) {
 
 TEST_F(RootService, HoldsNoMoreThanItsDescriptorsAllowAndRemovesThemWhole) {
   write_floor("groups_ahead = 0\n");
-  const auto mine = os::get_rlimit(os::Rlimit::open_files);
-  ASSERT_TRUE(mine);
-  ASSERT_TRUE(os::set_rlimit(os::Rlimit::open_files, {.soft = 170, .hard = 170}));
-  start();
-  ASSERT_TRUE(os::set_rlimit(os::Rlimit::open_files, *mine));
+  start({"/usr/bin/prlimit", "--nofile=170:170", CORDON_LAUNCHER});
   Node node = this->node();
   std::vector<std::string> groups;
   std::string last;

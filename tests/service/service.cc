@@ -85,10 +85,13 @@ void RootService::write_floor(const std::string& more, std::uint32_t node_uid) c
   floor << more;
 }
 
-void RootService::start() {
+void RootService::start(std::vector<std::string> command) {
   launcher_.reset();
-  auto started = os::spawn(
-      CORDON_LAUNCHER, {"cordon-launcher", "--socket", socket(), "--floor", path("floor")}, {}, {});
+  for (const std::string& word :
+       std::vector<std::string>{"--socket", socket(), "--floor", path("floor")}) {
+    command.push_back(word);
+  }
+  auto started = os::spawn(command.front(), command, {}, {});
   ASSERT_TRUE(started) << started.error().text();
   launcher_.emplace(*std::move(started));
   ASSERT_TRUE(comes_true([&] { return static_cast<bool>(Node::connect(socket())); }));
@@ -117,6 +120,7 @@ RootService::Outcome RootService::run_to_end() const {
 }
 
 os::ExitStatus RootService::stop(int signal) {
+  if (!launcher_) return {.value = -1};
   static_cast<void>(launcher_->signal(signal));
   const auto status = std::move(*launcher_).wait();
   launcher_.reset();

@@ -55,15 +55,15 @@ class RootService : public testing::Test {
   std::string path(const std::string& name) const { return (scratch_ / name).string(); }
   std::string socket() const { return path("run/launcher"); }
   void write_floor(const std::string& more = {}, std::uint32_t node_uid = 0) const;
-  // Starts the launcher and waits until it answers.
-  void start();
+  // Starts the launcher, or what executes it, and waits until it answers.
+  void start(std::vector<std::string> command = {CORDON_LAUNCHER});
   // Its exit, and what it said on standard error.
   struct Outcome {
     os::ExitStatus status;
     std::string said;
   };
   Outcome run_to_end() const;
-  pid_t pid() const { return launcher_->pid(); }
+  pid_t pid() const { return launcher_ ? launcher_->pid() : -1; }
   os::ExitStatus stop(int signal);
   // The first one let in.
   Node node() const;
