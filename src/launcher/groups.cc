@@ -104,9 +104,12 @@ Status SandboxGroups::add_v1(const os::CgroupTrees& trees, const std::string& na
   std::vector<os::CgroupV1Parent> parents;
   for (const os::CgroupHierarchy& tree : trees.hierarchies) {
     const auto& names = tree.mount.controllers;
-    const bool wanted = std::ranges::any_of(kControllers, [&](std::string_view controller) {
-      return std::ranges::find(names, controller) != names.end();
-    });
+    const bool wanted =
+        std::ranges::any_of(kControllers,
+                            [&](std::string_view controller) {
+                              return std::ranges::find(names, controller) != names.end();
+                            }) ||
+        (plan.limits.io_bytes && std::ranges::find(names, "blkio") != names.end());
     if (tree.mount.v2 || !tree.own || !wanted) continue;
     TRY(os::Fd dir, open_group(*tree.own));
     parents.push_back({names, std::move(dir)});
@@ -141,6 +144,14 @@ Result<SandboxGroups> SandboxGroups::create(const os::CgroupTrees& trees, const 
     TRY_DO(groups.add_v1(trees, name, plan));
   }
   return groups;
+}
+
+Status SandboxGroups::hold_io(const std::vector<os::IoLimit>& limits) const {
+  os::CgroupLimits io;
+  io.io = limits;
+  if (v1_) return v1_->set_limits(io);
+  if (v2_) return v2_->set_limits(io);
+  return limits.empty() ? Status{} : Error{Errc::unavailable, "no group could hold the I/O limit"};
 }
 
 Status SandboxGroups::enter() const {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "os/cgroup_usage.h"
-#include "os/process_tree.h"
 
 namespace cordon::node {
 namespace {
@@ -12,6 +11,11 @@ namespace {
 // A build that meets its limit once goes on with what it has; a fork bomb stays there. Who asks for
 // more at every look for so long is one. Time, not looks: beside a fork bomb these take long.
 constexpr std::chrono::milliseconds kStubborn{250};
+// Who has not asked for so long has stopped asking.
+constexpr std::chrono::milliseconds kCalm{100};
+
+// Of each look, for counting the workspace.
+constexpr std::chrono::milliseconds kSlice{10};
 
 std::string name_of(const os::TreeUse& tree) {
   if (tree.largest.empty()) return {};
@@ -29,33 +33,63 @@ Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
   } else if (plan.setup.fences.limits.processes > 0) {
     pids_limit_ = plan.setup.fences.limits.processes;
   }
+  if (budgets_.workspace) {
+    const bool review = plan.workspace.kind == frame::WorkspaceKind::review;
+    workspace_.emplace(review ? plan.workspace.state + "/upper" : plan.workspace.source);
+  }
 }
 
 bool Watch::is_needed() const noexcept {
-  return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_;
+  return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_ || workspace_;
 }
 
 // True when somebody keeps asking for more processes: a group counts refusals; without one, who has
-// all it may have and rests is content, and a fork bomb is busy.
+// all it may have and rests is content, and a fork bomb is busy. One that had to give way to others
+// gets little, and is busy with whatever it gets.
 bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
-  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + kSample / 5;
+  const auto busy = gave_way_ ? std::chrono::microseconds{1} : plan::kSample / 5;
+  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + busy;
   refused_before_ = refused;
   cpu_before_ = cpu;
   return pressed;
 }
 
-std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
-  if (!pids_limit_ || !pressed || count + 1 < *pids_limit_) {
+std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed,
+                                        const os::TreeUse& tree) {
+  const auto now = std::chrono::steady_clock::now();
+  if (pressed) pressed_last_ = now;
+  if (!pids_limit_ || now - pressed_last_ > kCalm || count + 1 < *pids_limit_) {
     at_limit_since_.reset();
     return std::nullopt;
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (!at_limit_since_) at_limit_since_ = now;
-  if (now - *at_limit_since_ < kStubborn) return std::nullopt;
+  if (!at_limit_since_) {
+    at_limit_since_ = now;
+  } else if (!grouped_ && pressed && !gave_way_) {
+    // Twice in a row: so many busy processes take the processors from us, from pid 1 and from their
+    // own end.
+    os::give_way(tree.below);
+    gave_way_ = true;
+  }
+  if (!pressed || now - *at_limit_since_ < kStubborn) return std::nullopt;
   return Stop{Ending::pids, *pids_limit_, count, {}};
 }
 
+// In slices: a large tree must not keep the program's output waiting.
+std::optional<Stop> Watch::look_at_workspace() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!workspace_ || (!counting_ && now < next_count_)) return std::nullopt;
+  if (!counting_) next_count_ = now + plan::kWorkspaceSample;
+  counting_ = !workspace_->step(now + kSlice);
+  if (counting_) return std::nullopt;
+  const std::uint64_t before = budgets_.workspace_before;
+  const std::uint64_t grown = workspace_->total() - std::min(workspace_->total(), before);
+  const std::uint64_t limit = budgets_.workspace.value_or(0);
+  if (grown <= limit) return std::nullopt;
+  return Stop{Ending::disk, limit, grown, {}};
+}
+
 std::optional<Stop> Watch::look() {
+  if (auto full = look_at_workspace()) return full;
   os::CgroupUsage usage;
   if (grouped_) usage = os::read_cgroup_usage(groups_);
   const bool near_limit =
@@ -63,7 +97,9 @@ std::optional<Stop> Watch::look() {
   // The walk through /proc costs more than the groups' files: only where they do not tell enough.
   os::TreeUse tree;
   if (!grouped_ || near_limit) {
-    tree = os::measure_tree(static_cast<pid_t>(pid_));
+    tree =
+        os::measure_tree(static_cast<pid_t>(pid_),
+                         grouped_ || budgets_.memory ? os::Measure::memory : os::Measure::counts);
     largest_ = name_of(tree);
   }
   const auto cpu = usage.cpu.value_or(tree.cpu);
@@ -78,7 +114,7 @@ std::optional<Stop> Watch::look() {
     return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
   }
   return look_at_pids(grouped_ ? usage.pids.value_or(0) : tree.threads,
-                      is_pressed(usage.pids_refused.value_or(0), cpu));
+                      is_pressed(usage.pids_refused.value_or(0), cpu), tree);
 }
 
 }  // namespace cordon::node

@@ -9,12 +9,11 @@
 
 #include "frame/launch_plan.h"
 #include "node/judge_end.h"
+#include "node/tree_size.h"
+#include "os/process_tree.h"
 #include "plan/limits.h"
 
 namespace cordon::node {
-
-// How often budgets that no control group holds are looked at.
-inline constexpr std::chrono::milliseconds kSample{50};
 
 class Watch {
  public:
@@ -32,8 +31,9 @@ class Watch {
   const std::string& largest() const noexcept { return largest_; }
 
  private:
+  std::optional<Stop> look_at_workspace();
   bool is_pressed(std::uint64_t refused, std::chrono::microseconds cpu);
-  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed);
+  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed, const os::TreeUse& tree);
 
   const plan::Budgets& budgets_;
   std::vector<std::string> groups_;
@@ -43,9 +43,14 @@ class Watch {
   std::optional<std::uint64_t> pids_limit_;
   // Since when no further process could be made.
   std::optional<std::chrono::steady_clock::time_point> at_limit_since_;
+  std::chrono::steady_clock::time_point pressed_last_{};
+  bool gave_way_ = false;
   std::uint64_t refused_before_ = 0;
   std::chrono::microseconds cpu_before_{0};
   std::string largest_;
+  std::optional<TreeSize> workspace_;  // where its growth is a budget
+  std::chrono::steady_clock::time_point next_count_{};
+  bool counting_ = false;
 };
 
 }  // namespace cordon::node

@@ -4,8 +4,11 @@
 #include <charconv>
 #include <fcntl.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "os/directory.h"
 #include "os/file.h"
@@ -45,64 +48,92 @@ std::string_view last_word(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
-// utime, stime, cutime and cstime: fields 14 to 17, in clock ticks.
-std::chrono::microseconds cpu_of(std::string_view stat) {
+struct Counted {
+  std::chrono::microseconds cpu{};
+  std::uint64_t threads = 0;
+};
+
+// Of /proc/PID/stat: utime, stime, cutime and cstime, fields 14 to 17, in clock ticks, and field
+// 20, the number of threads.
+Counted counts_in(std::string_view stat) {
   std::size_t at = stat.rfind(')');
   std::uint64_t ticks = 0;
-  for (int field = 3; field <= 17 && at != std::string_view::npos; ++field) {
+  std::uint64_t threads = 0;
+  for (int field = 3; field <= 20 && at != std::string_view::npos; ++field) {
     at = stat.find(' ', at + 1);
-    if (field >= 14 && at != std::string_view::npos) ticks += number_in(stat.substr(at, 24));
+    if (at == std::string_view::npos) break;
+    if (field >= 14 && field <= 17) ticks += number_in(stat.substr(at, 24));
+    if (field == 20) threads = number_in(stat.substr(at, 24));
   }
   static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
-  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
+  return {
+      .cpu = std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)},
+      .threads = threads};
 }
 
-void append_children(const Fd& process, std::vector<pid_t>& queue) {
+// A list of pids with a space behind each.
+void append_pids(std::string_view text, std::vector<pid_t>& queue) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) queue.push_back(static_cast<pid_t>(number_in(text.substr(at, end - at))));
+    at = end + 1;
+  }
+}
+
+void append_children(const Fd& process, pid_t pid, std::uint64_t threads,
+                     std::vector<pid_t>& queue) {
+  if (threads == 1) {
+    const auto text = read_file(process, fmt::format("task/{}/children", pid).c_str());
+    if (text) append_pids(*text, queue);
+    return;
+  }
   const auto tasks = openat(process, "task", O_RDONLY | O_DIRECTORY);
   if (!tasks) return;
   const auto names = list_directory(*tasks, kMostProcesses);
   if (!names) return;
   for (const std::string& name : *names) {
     const auto text = read_file(*tasks, (name + "/children").c_str());
-    if (!text) continue;
-    for (std::size_t at = 0; at < text->size();) {
-      const std::size_t end = std::min(text->find(' ', at), text->size());
-      if (end > at) {
-        queue.push_back(
-            static_cast<pid_t>(number_in(std::string_view{*text}.substr(at, end - at))));
-      }
-      at = end + 1;
-    }
+    if (text) append_pids(*text, queue);
   }
+}
+
+void add_memory(const Fd& process, TreeUse& use) {
+  const auto status = read_file(process, "status");
+  if (!status) return;
+  const std::uint64_t memory =
+      (number_in(line_of(*status, "RssAnon:")) + number_in(line_of(*status, "RssShmem:"))) * 1024;
+  use.memory += memory;
+  if (memory <= use.largest_memory) return;
+  use.largest_memory = memory;
+  use.largest = trimmed(line_of(*status, "Name:"));
+  use.largest_pid = static_cast<std::uint32_t>(number_in(last_word(line_of(*status, "NSpid:"))));
 }
 
 }  // namespace
 
-TreeUse measure_tree(pid_t root) {
+TreeUse measure_tree(pid_t root, Measure what) {
   TreeUse use;
   std::vector<pid_t> queue{root};
   for (std::size_t next = 0; next < queue.size() && next < kMostProcesses; ++next) {
     const std::string path = "/proc/" + std::to_string(queue[next]);
     const auto process = openat(at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
     if (!process) continue;
-    const auto status = read_file(*process, "status");
     const auto stat = read_file(*process, "stat");
-    if (!status || !stat) continue;
+    if (!stat) continue;
+    const Counted counted = counts_in(*stat);
     ++use.processes;
-    use.threads += number_in(line_of(*status, "Threads:"));
-    use.cpu += cpu_of(*stat);
-    const std::uint64_t memory =
-        (number_in(line_of(*status, "RssAnon:")) + number_in(line_of(*status, "RssShmem:"))) * 1024;
-    use.memory += memory;
-    if (memory > use.largest_memory) {
-      use.largest_memory = memory;
-      use.largest = trimmed(line_of(*status, "Name:"));
-      use.largest_pid =
-          static_cast<std::uint32_t>(number_in(last_word(line_of(*status, "NSpid:"))));
-    }
-    append_children(*process, queue);
+    if (next > 0) use.below.push_back(queue[next]);
+    use.threads += counted.threads;
+    use.cpu += counted.cpu;
+    if (what == Measure::memory) add_memory(*process, use);
+    append_children(*process, queue[next], counted.threads, queue);
   }
   return use;
+}
+
+void give_way(const std::vector<pid_t>& processes) {
+  constexpr int kLast = 19;
+  for (const pid_t pid : processes) ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kLast);
 }
 
 }  // namespace cordon::os
