@@ -14,10 +14,6 @@ namespace fs = std::filesystem;
 
 class TreeSizeTest : public ::testing::Test {
  protected:
-  TreeSizeTest() {
-    std::string name = (fs::temp_directory_path() / "cordon-tree-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) top_ = name;
-  }
   ~TreeSizeTest() override {
     std::error_code ignored;
     fs::remove_all(top_, ignored);
@@ -33,7 +29,12 @@ class TreeSizeTest : public ::testing::Test {
     return size_.total();
   }
 
-  fs::path top_;
+  static fs::path fresh() {
+    std::string name = (fs::temp_directory_path() / "cordon-tree-XXXXXX").string();
+    return ::mkdtemp(name.data()) != nullptr ? fs::path{name} : fs::path{};
+  }
+
+  fs::path top_ = fresh();
   TreeSize size_{top_.string()};
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "os/cgroup_usage.h"
+#include "os/process_tree.h"
 
 namespace cordon::node {
 namespace {
@@ -11,8 +12,6 @@ namespace {
 // A build that meets its limit once goes on with what it has; a fork bomb stays there. Who asks for
 // more at every look for so long is one. Time, not looks: beside a fork bomb these take long.
 constexpr std::chrono::milliseconds kStubborn{250};
-// Who has not asked for so long has stopped asking.
-constexpr std::chrono::milliseconds kCalm{100};
 
 // Of each look, for counting the workspace.
 constexpr std::chrono::milliseconds kSlice{10};
@@ -44,33 +43,23 @@ bool Watch::is_needed() const noexcept {
 }
 
 // True when somebody keeps asking for more processes: a group counts refusals; without one, who has
-// all it may have and rests is content, and a fork bomb is busy. One that had to give way to others
-// gets little, and is busy with whatever it gets.
+// all it may have and rests is content, and a fork bomb is busy.
 bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
-  const auto busy = gave_way_ ? std::chrono::microseconds{1} : plan::kSample / 5;
-  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + busy;
+  const bool pressed =
+      grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + plan::kSample / 5;
   refused_before_ = refused;
   cpu_before_ = cpu;
   return pressed;
 }
 
-std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed,
-                                        const os::TreeUse& tree) {
-  const auto now = std::chrono::steady_clock::now();
-  if (pressed) pressed_last_ = now;
-  if (!pids_limit_ || now - pressed_last_ > kCalm || count + 1 < *pids_limit_) {
+std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
+  if (!pids_limit_ || !pressed || count + 1 < *pids_limit_) {
     at_limit_since_.reset();
     return std::nullopt;
   }
-  if (!at_limit_since_) {
-    at_limit_since_ = now;
-  } else if (!grouped_ && pressed && !gave_way_) {
-    // Twice in a row: so many busy processes take the processors from us, from pid 1 and from their
-    // own end.
-    os::give_way(tree.below);
-    gave_way_ = true;
-  }
-  if (!pressed || now - *at_limit_since_ < kStubborn) return std::nullopt;
+  const auto now = std::chrono::steady_clock::now();
+  if (!at_limit_since_) at_limit_since_ = now;
+  if (now - *at_limit_since_ < kStubborn) return std::nullopt;
   return Stop{Ending::pids, *pids_limit_, count, {}};
 }
 
@@ -114,7 +103,7 @@ std::optional<Stop> Watch::look() {
     return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
   }
   return look_at_pids(grouped_ ? usage.pids.value_or(0) : tree.threads,
-                      is_pressed(usage.pids_refused.value_or(0), cpu), tree);
+                      is_pressed(usage.pids_refused.value_or(0), cpu));
 }
 
 }  // namespace cordon::node

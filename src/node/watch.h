@@ -10,7 +10,6 @@
 #include "frame/launch_plan.h"
 #include "node/judge_end.h"
 #include "node/tree_size.h"
-#include "os/process_tree.h"
 #include "plan/limits.h"
 
 namespace cordon::node {
@@ -33,7 +32,7 @@ class Watch {
  private:
   std::optional<Stop> look_at_workspace();
   bool is_pressed(std::uint64_t refused, std::chrono::microseconds cpu);
-  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed, const os::TreeUse& tree);
+  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed);
 
   const plan::Budgets& budgets_;
   std::vector<std::string> groups_;
@@ -43,8 +42,6 @@ class Watch {
   std::optional<std::uint64_t> pids_limit_;
   // Since when no further process could be made.
   std::optional<std::chrono::steady_clock::time_point> at_limit_since_;
-  std::chrono::steady_clock::time_point pressed_last_{};
-  bool gave_way_ = false;
   std::uint64_t refused_before_ = 0;
   std::chrono::microseconds cpu_before_{0};
   std::string largest_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/process_tree.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fcntl.h>
 #include <string_view>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -49,26 +49,32 @@ std::string_view last_word(std::string_view text) {
 }
 
 struct Counted {
-  std::chrono::microseconds cpu{};
+  std::chrono::microseconds own{};
+  std::chrono::microseconds reaped{};  // of children that have ended
   std::uint64_t threads = 0;
 };
+
+std::chrono::microseconds from_ticks(std::uint64_t ticks) {
+  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
+  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
+}
 
 // Of /proc/PID/stat: utime, stime, cutime and cstime, fields 14 to 17, in clock ticks, and field
 // 20, the number of threads.
 Counted counts_in(std::string_view stat) {
   std::size_t at = stat.rfind(')');
-  std::uint64_t ticks = 0;
+  std::uint64_t own = 0;
+  std::uint64_t reaped = 0;
   std::uint64_t threads = 0;
   for (int field = 3; field <= 20 && at != std::string_view::npos; ++field) {
     at = stat.find(' ', at + 1);
     if (at == std::string_view::npos) break;
-    if (field >= 14 && field <= 17) ticks += number_in(stat.substr(at, 24));
-    if (field == 20) threads = number_in(stat.substr(at, 24));
+    const std::uint64_t value = number_in(stat.substr(at, 24));
+    if (field == 14 || field == 15) own += value;
+    if (field == 16 || field == 17) reaped += value;
+    if (field == 20) threads = value;
   }
-  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
-  return {
-      .cpu = std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)},
-      .threads = threads};
+  return {.own = from_ticks(own), .reaped = from_ticks(reaped), .threads = threads};
 }
 
 // A list of pids with a space behind each.
@@ -97,6 +103,12 @@ void append_children(const Fd& process, pid_t pid, std::uint64_t threads,
   }
 }
 
+// Of its first thread, in nanoseconds: of many processes that get a little each, ticks see nothing.
+std::chrono::microseconds exact_cpu(const Fd& process) {
+  const auto text = read_file(process, "schedstat");
+  return std::chrono::microseconds{text ? number_in(*text) / 1000 : 0};
+}
+
 void add_memory(const Fd& process, TreeUse& use) {
   const auto status = read_file(process, "status");
   if (!status) return;
@@ -122,18 +134,12 @@ TreeUse measure_tree(pid_t root, Measure what) {
     if (!stat) continue;
     const Counted counted = counts_in(*stat);
     ++use.processes;
-    if (next > 0) use.below.push_back(queue[next]);
     use.threads += counted.threads;
-    use.cpu += counted.cpu;
+    use.cpu += counted.reaped + std::max(counted.own, exact_cpu(*process));
     if (what == Measure::memory) add_memory(*process, use);
     append_children(*process, queue[next], counted.threads, queue);
   }
   return use;
-}
-
-void give_way(const std::vector<pid_t>& processes) {
-  constexpr int kLast = 19;
-  for (const pid_t pid : processes) ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kLast);
 }
 
 }  // namespace cordon::os

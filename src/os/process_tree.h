@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 namespace cordon::os {
 
@@ -19,7 +18,6 @@ struct TreeUse {
   std::string largest;            // its name
   std::uint32_t largest_pid = 0;  // as it sees itself, in the innermost pid namespace
   std::uint64_t largest_memory = 0;
-  std::vector<pid_t> below;  // all but the root, as the caller sees them
 };
 
 enum class Measure : std::uint8_t {
@@ -29,9 +27,5 @@ enum class Measure : std::uint8_t {
 
 // A snapshot, and not an atomic one: processes come and go meanwhile. Empty when `root` is gone.
 TreeUse measure_tree(pid_t root, Measure what = Measure::memory);
-
-// Lets these processes wait for all others that want a processor. There is no way back without
-// rights. A pid that passed to another process meanwhile is not told apart.
-void give_way(const std::vector<pid_t>& processes);
 
 }  // namespace cordon::os

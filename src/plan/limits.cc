@@ -34,7 +34,7 @@ frame::Disk disk_of(const Request& request) {
       limits.inodes.value_or(std::clamp(disk.bytes / kBytesPerInode, kFewestInodes, kMostInodes));
   disk.image = disk.bytes > memory;
   if (disk.image) disk.inodes = std::min(disk.inodes, disk.bytes / frame::kImageBytesPerInode);
-  if (disk.image && !request.host.has(Feature::disk_images)) {
+  if (disk.image && (!request.host.root || !request.host.has(Feature::disk_images))) {
     const Fact& fact = request.host[Feature::disk_images];
     request.refusals.add(
         Errc::unavailable, "DISK",
