@@ -29,6 +29,8 @@ fuzz_all() {
     ctest --test-dir build/dev -L containment -V | grep -E '^[0-9]+: .*(FAIL|VACUOUS|containment:)' || true
     echo "== a million mutated plans"
     build/dev/bin/hostile_node build/dev/bin/cordon-launcher 1000000
+    echo "== every system call of a launch fails in turn"
+    python3 tests/faults/run.py build/dev/bin --tools build/dev/bin || true
     echo "== 200 deaths"
     python3 tests/kill/run.py build/dev/bin --times 20
   fi

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/doctor_report.h"
+#include "terminal/text_filter.h"
 
 namespace cordon::cli {
 namespace {
@@ -39,13 +40,6 @@ std::string name_of(Feature feature) {
   return name;
 }
 
-// Details quote what the host says: no control character of it reaches the terminal.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return text;
-}
-
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (text.size() > width) {
@@ -73,7 +67,7 @@ void append_row(std::string& out, std::string_view name, std::string_view state,
 
 // A command is never wrapped: it is there to be pasted.
 void append_command(std::string& out, const std::string& command) {
-  out += fmt::format("{:{}}-> {}\n", "", kIndent, printable(command));
+  out += fmt::format("{:{}}-> {}\n", "", kIndent, terminal::printable(command));
 }
 
 bool is_missing(const DoctorReport& report, Feature feature) {
@@ -82,7 +76,7 @@ bool is_missing(const DoctorReport& report, Feature feature) {
 
 void append_fact(std::string& out, const DoctorReport& report, Feature feature) {
   const Fact& fact = report.host[feature];
-  append_row(out, name_of(feature), state_of(fact.support), printable(fact.detail));
+  append_row(out, name_of(feature), state_of(fact.support), terminal::printable(fact.detail));
   // What the level lacks is told there.
   if (!fact.remedy.empty() && !is_missing(report, feature)) append_command(out, fact.remedy);
 }
@@ -128,9 +122,9 @@ std::optional<std::uint64_t> sandboxes_of(const Capacity& capacity) {
 std::string doctor_text(const DoctorReport& report) {
   const HostFacts& host = report.host;
   std::string out =
-      fmt::format("cordon {}  linux {} {}  {}  {}\n\n", CORDON_VERSION, printable(host.kernel),
-                  printable(host.machine), printable(host.system),
-                  host.root ? "as root" : "as an ordinary user");
+      fmt::format("cordon {}  linux {} {}  {}  {}\n\n", CORDON_VERSION,
+                  terminal::printable(host.kernel), terminal::printable(host.machine),
+                  terminal::printable(host.system), host.root ? "as root" : "as an ordinary user");
   for (const Feature feature : all_features()) append_fact(out, report, feature);
   out += '\n';
   append_level(out, report);

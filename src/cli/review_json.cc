@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "cli/review_report.h"
 #include "review/printable.h"
 
@@ -14,7 +15,7 @@ namespace {
 namespace json = boost::json;
 
 void put_bytes(json::object& object, const std::string& key, const std::string& bytes) {
-  if (review::is_utf8(bytes)) {
+  if (is_utf8(bytes)) {
     object[key] = bytes;
     return;
   }

@@ -98,7 +98,9 @@ Status become_workload_id(const Descent& descent) {
   const auto& [uid, gid] = std::tie(descent.fences.uid, descent.fences.gid);
   const bool same = has_ids(uid, gid);
   // Where only one id is mapped setgroups is denied, to the launcher as to us.
-  if (::getgroups(0, nullptr) > 0 && ::setgroups(0, nullptr) != 0 && !(same && errno == EPERM)) {
+  const int groups = ::getgroups(0, nullptr);
+  if (groups < 0) return Error::from_errno("getgroups");
+  if (groups > 0 && ::setgroups(0, nullptr) != 0 && !(same && errno == EPERM)) {
     return Error::from_errno("setgroups");
   }
   if (same) return {};

@@ -29,8 +29,9 @@ constexpr os::MountAttributes kNoWrite{
 
 // `with` over `name`, where there is such an entry.
 Status lay_over(const os::Fd& proc, const char* name, const os::Fd& disk, const char* with) {
-  const auto onto = os::openat(proc, name, O_PATH | O_NOFOLLOW);
-  if (!onto) return {};
+  auto onto = os::openat(proc, name, O_PATH | O_NOFOLLOW);
+  if (!onto && onto.error().code() == Errc::not_found) return {};
+  if (!onto) return std::move(onto).error().with(name);
   TRY(const os::Fd tree, os::open_tree(disk, with, os::Reach::one));
   TRY_DO(os::mount_setattr(tree, kNoWrite, os::Reach::one));
   return os::move_mount(tree, *onto);

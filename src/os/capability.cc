@@ -3,6 +3,7 @@
 #include "os/capability.h"
 
 #include <array>
+#include <cerrno>
 #include <linux/capability.h>
 #include <memory>
 #include <sys/capability.h>
@@ -65,7 +66,8 @@ Result<CapabilityState> read_capabilities() {
   std::uint64_t ambient = 0;
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
     const int bound = in_bounding(capability);
-    if (bound < 0) break;
+    if (bound < 0 && errno == EINVAL) break;  // past the kernel's last
+    if (bound < 0) return Error::from_errno("prctl PR_CAPBSET_READ");
     const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(capability);
     if (bound == 1) bounding |= bit;
     if (in_ambient(capability) == 1) ambient |= bit;
@@ -80,7 +82,8 @@ Result<CapabilityState> read_capabilities() {
 Status drop_bounding(CapabilitySet kept) {
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
     const int bound = in_bounding(capability);
-    if (bound < 0) break;
+    if (bound < 0 && errno == EINVAL) break;  // past the kernel's last
+    if (bound < 0) return Error::from_errno("prctl PR_CAPBSET_READ");
     if (bound == 0 || kept.has(capability)) continue;
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
       return Error::from_errno("prctl PR_CAPBSET_DROP").with(name_of(capability));

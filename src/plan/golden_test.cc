@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of presets, examples and hosts against the files that hold them.
-// CORDON_UPDATE_GOLDEN=1 writes the files anew; review the difference.
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include "base/golden_test.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,20 +12,8 @@
 namespace cordon::plan {
 namespace {
 
-const std::string kTop = std::string{CORDON_SOURCE_DIR} + '/';
-
-std::string read(const std::string& name) {
-  std::ifstream file{kTop + name, std::ios::binary};
-  EXPECT_TRUE(file) << name;
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = "tests/plan/golden/" + name + ".txt";
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
-  if (std::getenv("CORDON_UPDATE_GOLDEN") != nullptr)
-    std::ofstream{kTop + path, std::ios::binary} << text;
-  EXPECT_EQ(read(path), text) << path;
+void expect_plan(const std::string& name, const std::string& text) {
+  expect_golden("tests/plan/golden/" + name + ".txt", text);
 }
 
 // The plan, or every refusal.
@@ -72,8 +57,8 @@ TEST(LoweredPreset, IsAsReviewedForAnOrdinaryUserAndForRoot) {
   for (const policy::Preset& preset : policy::all_presets()) {
     const policy::Policy policy = preset_policy(preset);
     for (const bool root : {false, true}) {
-      expect_golden(fmt::format("preset-{}-{}", preset.name, root ? "root" : "user"),
-                    outcome(policy, full_host(root), at_a_repository(root)));
+      expect_plan(fmt::format("preset-{}-{}", preset.name, root ? "root" : "user"),
+                  outcome(policy, full_host(root), at_a_repository(root)));
     }
   }
 }
@@ -82,20 +67,20 @@ TEST(LoweredPreset, WithoutItsNetworkIsAsReviewed) {
   for (const std::string_view name : {"node", "coding-agent"}) {
     Situation situation = at_a_repository(false);
     situation.drop_network = true;
-    expect_golden(fmt::format("preset-{}-no-network", name),
-                  outcome(preset_policy(*policy::find_preset(name)), full_host(false), situation));
+    expect_plan(fmt::format("preset-{}-no-network", name),
+                outcome(preset_policy(*policy::find_preset(name)), full_host(false), situation));
   }
 }
 
 TEST(LoweredExample, IsAsReviewed) {
   for (const std::string name : {"service.json", "everything.toml", "agent.toml"}) {
-    const std::string text = read("examples/" + name);
+    const std::string text = read_source("examples/" + name);
     auto document = policy::parse(text, name, policy::syntax_of(name, text));
     ASSERT_TRUE(document) << document.error().text();
     const auto origin = name == "service.json" ? policy::Origin::request : policy::Origin::user;
     const auto policy = policy::check(*std::move(document), origin, {});
     ASSERT_TRUE(policy) << policy.error().text();
-    expect_golden("example-" + name, outcome(*policy, full_host(false), at_a_repository(false)));
+    expect_plan("example-" + name, outcome(*policy, full_host(false), at_a_repository(false)));
   }
 }
 
@@ -136,8 +121,8 @@ profile = "compat"
 )";
 
 TEST(LoweredPolicy, ThatUsesEverythingIsAsReviewed) {
-  expect_golden("whole-root", outcome(policy::policy_from(kWhole), full_host(true),
-                                      at_a_repository(true, "/workspace")));
+  expect_plan("whole-root", outcome(policy::policy_from(kWhole), full_host(true),
+                                    at_a_repository(true, "/workspace")));
 }
 
 TEST(LoweredPolicy, OnEachLesserHostIsAsReviewed) {
@@ -159,7 +144,7 @@ cpu_seconds = 9
       text += result ? describe(result->enforcement) : result.error().text() + '\n';
     }
   }
-  expect_golden("lesser-hosts", text);
+  expect_plan("lesser-hosts", text);
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explanations of whole policies, and the published schema, against the files that hold them.
-// CORDON_UPDATE_GOLDEN=1 writes the files anew; review the difference.
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include "base/golden_test.h"
 
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
@@ -19,27 +16,12 @@
 namespace cordon::policy {
 namespace {
 
-const std::string kTop = std::string{CORDON_SOURCE_DIR} + '/';
-
-std::string read(const std::string& name) {
-  std::ifstream file{kTop + name, std::ios::binary};
-  EXPECT_TRUE(file) << name;
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
-  if (std::getenv("CORDON_UPDATE_GOLDEN") != nullptr)
-    std::ofstream{kTop + name, std::ios::binary} << text;
-  EXPECT_EQ(read(name), text) << name;
-}
-
 // What the machine that runs the test has configured must not show.
 const Registries kRegistries = {{"@npm", {{"packages.example", 443}}}};
 
 std::string explained(const std::string& name, Origin origin) {
   const auto slash = name.rfind('/');
-  const std::string text = read(name);
+  const std::string text = read_source(name);
   auto document = parse(text, name.substr(slash + 1), syntax_of(name, text));
   EXPECT_TRUE(document) << document.error().text();
   if (!document) return {};
@@ -76,7 +58,7 @@ TEST(Explanation, OfEachPresetIsAsReviewed) {
 
 // The example states every key of the vocabulary: a new key must be added to it.
 TEST(Example, OfTheWholeVocabularyNamesEveryKey) {
-  const std::string text = read("examples/everything.toml");
+  const std::string text = read_source("examples/everything.toml");
   for (const Key& key : all_keys()) {
     if (key.path == "$schema") continue;  // JSON's alone
     EXPECT_NE(text.find(name_of(key)), std::string::npos) << key.path;
@@ -122,14 +104,14 @@ std::size_t count_properties(const boost::json::value& value) {
 }
 
 TEST(Schema, HasEveryKeyOfTheParserAndNoOther) {
-  const boost::json::value schema = boost::json::parse(read("docs/policy.schema.json"));
+  const boost::json::value schema = boost::json::parse(read_source("docs/policy.schema.json"));
   for (const Key& key : all_keys())
     EXPECT_NE(find_in_schema(schema, key.path), nullptr) << key.path;
   EXPECT_EQ(count_properties(schema), all_keys().size());
 }
 
 TEST(Keys, AreEachStatedInTheDocs) {
-  const std::string docs = read("docs/policy.md");
+  const std::string docs = read_source("docs/policy.md");
   for (const Key& key : all_keys()) {
     EXPECT_NE(docs.find(std::string{"`"} + std::string{key.path} + "`"), std::string::npos)
         << key.path;

@@ -7,12 +7,12 @@
 
 namespace cordon::policy {
 
-// Bytes below 0x20 (tab and newline too), 0x7F, and in UTF-8 the C1 controls, the line separators
-// and the marks that turn the direction of writing: none has a use in a policy, and each can make a
-// terminal or a log show something else than what is enforced.
+// Controls (tab and newline too) and whatever else deceives a reader (base/utf8.h): none has a use
+// in a policy, and each can make a terminal or a log show something else than what is enforced.
 bool has_control_character(std::string_view text) noexcept;
 
-// `text` without control characters and with at most 120 bytes, for a message.
+// For a message: a question mark for each control character and each byte that is no UTF-8, and cut
+// after 120 bytes.
 std::string printable(std::string_view text);
 
 // `text` in backquotes, printable.

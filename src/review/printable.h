@@ -13,10 +13,8 @@ enum class Spelling : std::uint8_t {
   line,  // of a file's text: backslashes and tabs stay as they are
 };
 
-// Printable ASCII and valid UTF-8 stay. Control characters, characters that reorder or hide text
-// (bidirectional marks, zero width), and bytes that are no UTF-8 become \n, \t or \xNN.
+// Printable ASCII and valid UTF-8 stay. Characters that deceive a reader (base/utf8.h) and bytes
+// that are no UTF-8 become \n, \t or \xNN.
 std::string printable(std::string_view bytes, Spelling spelling = Spelling::name);
-
-bool is_utf8(std::string_view bytes) noexcept;
 
 }  // namespace cordon::review

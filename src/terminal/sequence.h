@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "terminal/utf8.h"
+#include "base/utf8.h"
 
 namespace cordon::terminal {
 

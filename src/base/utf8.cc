@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "terminal/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <array>
 
-namespace cordon::terminal {
+namespace cordon {
 namespace {
 
 struct Range {
@@ -13,7 +13,8 @@ struct Range {
 };
 
 constexpr std::array kDeceptive = std::to_array<Range>({
-    {0x80, 0x9F},        // C1 controls: terminals obey them also in UTF-8
+    {0x00, 0x1F},        // C0 controls
+    {0x7F, 0x9F},        // delete, and the C1 controls: terminals obey them also in UTF-8
     {0xAD, 0xAD},        // soft hyphen
     {0x034F, 0x034F},    // grapheme joiner
     {0x061C, 0x061C},    // Arabic letter mark
@@ -60,9 +61,34 @@ Utf8::Step Utf8::push(unsigned char byte) {
   return --missing_ == 0 ? Step::character : Step::more;
 }
 
+Utf8Character first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  char32_t code = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
+  return {code, length};
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    if (character.length == 0) return false;
+    text.remove_prefix(character.length);
+  }
+  return true;
+}
+
 bool is_deceptive(char32_t code) noexcept {
   return std::ranges::any_of(
       kDeceptive, [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
-}  // namespace cordon::terminal
+}  // namespace cordon

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 byte by byte, and which characters a reader cannot see.
+// UTF-8, whole or byte by byte, and which characters a reader cannot see.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-namespace cordon::terminal {
+namespace cordon {
 
-// Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Both are strict: no overlong forms, no surrogates, nothing above U+10FFFF.
 class Utf8 {
  public:
   enum class Step : std::uint8_t {
@@ -32,8 +33,17 @@ class Utf8 {
   unsigned char highest_ = 0xBF;
 };
 
-// C1 controls, marks that turn the direction of text, characters of no width, separators of lines,
-// tags: all that lets shown text differ from what it is.
+struct Utf8Character {
+  char32_t code = 0;
+  std::size_t length = 0;  // in bytes; 0: what stands there is no UTF-8
+};
+// The first character of `text`, which is not empty.
+Utf8Character first_character(std::string_view text) noexcept;
+
+bool is_utf8(std::string_view text) noexcept;
+
+// C0 and C1 controls, marks that turn the direction of text, characters of no width, separators of
+// lines, tags: all that lets shown text differ from what it is.
 bool is_deceptive(char32_t code) noexcept;
 
-}  // namespace cordon::terminal
+}  // namespace cordon
