@@ -18,7 +18,7 @@
 #include "os/directory.h"
 #include "os/file.h"
 #include "os/memfd.h"
-#include "os/spawn.h"
+#include "os/process.h"
 
 namespace cordon::launcher {
 namespace {
@@ -59,6 +59,10 @@ Result<os::Fd> open_made(const os::Fd& disks, const std::string& name) {
   return file;
 }
 
+constexpr const char* kFeatures =
+    "none,extents,flex_bg,metadata_csum,sparse_super,large_file,huge_file,dir_nlink,extra_isize,"
+    "filetype,dir_index,64bit";
+
 // It must know the names of sizes, of which none means anything here.
 constexpr std::string_view kSettings = R"([fs_types]
 floppy = {
@@ -86,20 +90,38 @@ std::vector<std::string> format_words(const frame::Disk& disk) {
           "-N",
           std::to_string(disk.inodes),
           "-O",
-          "none,extents,flex_bg,metadata_csum,sparse_super,large_file,huge_file,dir_nlink,"
-          "extra_isize,filetype,dir_index,64bit",
+          kFeatures,
           "-E",
           "lazy_itable_init=1,nodiscard,root_owner=0:0",
           "/proc/self/fd/3"};
+}
+
+// Nothing that it says may reach the caller's streams.
+int be_mke2fs(const char* program, const os::Fd& file, const os::Fd& settings,
+              const frame::Disk& disk) {
+  const auto null = os::openat(os::at_cwd(), "/dev/null", O_RDWR);
+  if (!null) return 1;
+  // Out of the way first: any of them may stand where another has to go.
+  constexpr int kAbove = 64;
+  const int disk_file = ::fcntl(file.get(), F_DUPFD, kAbove);
+  const int settings_file = ::fcntl(settings.get(), F_DUPFD, kAbove);
+  for (const int standard : {0, 1, 2}) {
+    if (::dup2(null->get(), standard) != standard) return 1;
+  }
+  if (::dup2(disk_file, 3) != 3 || ::dup2(settings_file, 4) != 4) return 1;
+  if (!os::set_cloexec_from(5)) return 1;
+  const std::array<std::string, 2> environment{"MKE2FS_CONFIG=/proc/self/fd/4", "LC_ALL=C"};
+  static_cast<void>(os::execve(program, format_words(disk), environment));
+  return 1;
 }
 
 Status format(const os::Fd& file, const frame::Disk& disk) {
   for (const char* program : kPrograms) {
     if (::access(program, X_OK) != 0) continue;
     TRY(const os::Fd settings, os::sealed_memfd("mke2fs.conf", as_bytes(kSettings)));
-    const std::array<const os::Fd*, 2> fds{&file, &settings};
-    TRY(os::Child child,
-        os::spawn(program, format_words(disk), {"MKE2FS_CONFIG=/proc/self/fd/4", "LC_ALL=C"}, fds));
+    TRY(os::Child child, os::Child::start({.clear_signal_handlers = true}, [&] {
+          return be_mke2fs(program, file, settings, disk);
+        }));
     pollfd end{.fd = child.pidfd().get(), .events = POLLIN, .revents = 0};
     if (::poll(&end, 1, kLongestFormat) != 1) {
       return Error{Errc::timeout, "mke2fs did not end in time"};

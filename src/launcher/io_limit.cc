@@ -30,6 +30,7 @@ class Disks {
 
   std::vector<os::IoLimit> limited_to(std::uint64_t bytes) const {
     std::vector<os::IoLimit> limits;
+    limits.reserve(found_.size());
     for (const os::BlockDevice& device : found_) {
       limits.push_back({.major = device.major,
                         .minor = device.minor,
@@ -56,7 +57,8 @@ bool is_of_the_system(const JudgedPlan& plan, const Source& source) {
 
 Result<std::vector<os::IoLimit>> io_limits(const JudgedPlan& plan, const Sources& sources,
                                            const DiskImage* image) {
-  if (!plan->limits.io_bytes) return std::vector<os::IoLimit>{};
+  const std::optional<std::uint64_t>& bytes = plan->limits.io_bytes;
+  if (!bytes) return std::vector<os::IoLimit>{};
   Disks disks;
   for (const Source& source : sources.trees) {
     if (!source.tree) continue;
@@ -69,7 +71,7 @@ Result<std::vector<os::IoLimit>> io_limits(const JudgedPlan& plan, const Sources
   TRY_DO(disks.add(sources.workspace, "the workspace"));
   TRY_DO(disks.add(sources.state, "the layer of changes"));
   if (image != nullptr) disks.add({image->major(), image->minor()});
-  return disks.limited_to(*plan->limits.io_bytes);
+  return disks.limited_to(*bytes);
 }
 
 }  // namespace cordon::launcher
