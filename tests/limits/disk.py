@@ -127,6 +127,7 @@ def shown(caller, size):
 
 def killed(caller, size):
     """Launcher and cordon are ended at any moment: the kernel frees device and file."""
+    equal(caller.run([], ["true"]).code, 0)     # the host is probed and known from here on
     for delay in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, None):
         child, _ = caller.start(["--memory", "128M", "--disk", str(size)], [PYTHON, "-c", hostile.DISK_FILLER])
         if delay is not None:
