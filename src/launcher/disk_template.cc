@@ -196,7 +196,7 @@ Result<os::Fd> open_template(const os::Fd& disks, const frame::Disk& disk) {
   auto made = open_made(disks, name);
   if (made || made.error().code() != Errc::not_found) return made;
   forget_all(disks);
-  TRY(const os::Fd file, os::openat(disks, ".", O_TMPFILE | O_RDWR, 0400));
+  TRY(os::Fd file, os::openat(disks, ".", O_TMPFILE | O_RDWR, 0400));
   Status formatted = make(file, disk);
   if (!formatted) return std::move(formatted).error().with("a file system for the disk");
   const std::string path = fmt::format("/proc/self/fd/{}", file.get());
@@ -204,7 +204,7 @@ Result<os::Fd> open_template(const os::Fd& disks, const frame::Disk& disk) {
       errno != EEXIST) {
     return Error::from_errno("linkat").with(name);
   }
-  return open_made(disks, name);
+  return file;  // the name may be forgotten again by now
 }
 
 }  // namespace cordon::launcher
