@@ -195,7 +195,7 @@ TEST(PlanCodec, RefusesAPlanThatIsCutShortTooLongOrHasMore) {
 TEST(LauncherCodec, ReadsBackEveryMessage) {
   for (const ToLauncher& message :
        {ToLauncher{Launch{"p"}}, ToLauncher{Destroy{"i"}}, ToLauncher{Fetch{"i"}},
-        ToLauncher{Deposit{"i"}}, ToLauncher{List{}}}) {
+        ToLauncher{Deposit{"i"}}, ToLauncher{List{"i"}}}) {
     const auto read = decode_to_launcher(encode(message));
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, message);
@@ -204,7 +204,9 @@ TEST(LauncherCodec, ReadsBackEveryMessage) {
        {FromLauncher{Launched{.id = "i", .pid = 1, .first_id = 2, .groups = {"g"}}},
         FromLauncher{Refused{"i", "c", "t"}}, FromLauncher{Broken{"i", "s", 1, "t"}},
         FromLauncher{Ended{"i", true, 9, {.memory_peak = 4, .oom_kills = 1}}},
-        FromLauncher{Stored{"i"}}, FromLauncher{Sandboxes{{"a", "b"}}}}) {
+        FromLauncher{Stored{"i"}},
+        FromLauncher{Sandboxes{{{"a", HeldAs::ended}, {"b", HeldAs::deposited}}, true}},
+        FromLauncher{Welcome{}}}) {
     const auto read = decode_from_launcher(encode(message));
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, message);

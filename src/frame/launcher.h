@@ -17,6 +17,15 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
+inline constexpr std::uint32_t kLauncherVersion = 1;
+
+// --- before the first message, where the launcher has no root: it says with one byte that it
+// stands in a user namespace of its own, and goes on when the node, having written the maps,
+// answers with one of
+
+inline constexpr std::byte kMapsAreOwn{1};     // nothing but the caller's own id, setgroups denied
+inline constexpr std::byte kMapsHaveSpare{2};  // ids beside the caller's own are mapped
+
 // --- to the launcher
 
 // Answered by Launched, Refused or Broken.
@@ -26,27 +35,34 @@ struct Launch {
 };
 
 // Ends a sandbox and removes all that it had. Answered by Ended, also for one that is gone already.
+// One that had ended by itself is kept until this asks for it: so each end is told once, to a node
+// that was there to hear it.
 struct Destroy {
   std::string id;
   CORDON_FIELDS(Destroy, self.id);
 };
 
-// The launcher's copy of a sandbox's control stream. Answered by Stored with the descriptor, or
-// Refused.
+// What a node needs to go on with a sandbox that another node had: a new control stream, on which
+// the guest goes on as after Resume. Every older copy of the stream is dead from then on, and the
+// launcher holds the new one. Answered by Launched, of one that was deposited by Stored with stream
+// and lock, or by Refused.
 struct Fetch {
   std::string id;
   CORDON_FIELDS(Fetch, self.id);
 };
 
-// Hands the launcher a control stream that an earlier launcher had made: one descriptor.
+// Hands the launcher what an earlier launcher had made: the control stream, and where the sandbox
+// has a range of ids the lock of that range. Answered by Stored or Refused. A launcher is not the
+// parent of such a sandbox: Destroy only lets go of it.
 struct Deposit {
   std::string id;
   CORDON_FIELDS(Deposit, self.id);
 };
 
-// Answered by Sandboxes.
+// What the launcher holds, by id, from the first behind `after` on. Answered by Sandboxes.
 struct List {
-  CORDON_FIELDS(List);
+  std::string after;
+  CORDON_FIELDS(List, self.after);
 };
 
 // --- from the launcher
@@ -61,7 +77,8 @@ struct Launched {
   CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups);
 };
 
-// Nothing was started. `code`: "plan_below_floor", "not_found", "exists", "exhausted".
+// Nothing was done. `code`: "malformed", "plan_below_floor", "not_found", "exists", "exhausted",
+// "ended", "unavailable"; at the door of a service "denied", "busy".
 struct Refused {
   std::string id;
   std::string code;
@@ -103,13 +120,33 @@ struct Stored {
   CORDON_FIELDS(Stored, self.id);
 };
 
+enum class HeldAs : std::uint8_t {
+  living,
+  ended,      // by itself; Destroy tells how, once
+  deposited,  // of an earlier launcher
+};
+constexpr HeldAs last_of(HeldAs) noexcept { return HeldAs::deposited; }
+
+struct Held {
+  std::string id;
+  HeldAs as = HeldAs::living;
+  CORDON_FIELDS(Held, self.id, self.as);
+};
+
 struct Sandboxes {
-  std::vector<std::string> ids;
-  CORDON_FIELDS(Sandboxes, self.ids);
+  std::vector<Held> held;  // in the order of their ids
+  bool more = false;       // behind the last of these
+  CORDON_FIELDS(Sandboxes, self.held, self.more);
+};
+
+// The first word of a service to a node that it lets in; Refused to any other.
+struct Welcome {
+  std::uint32_t version = kLauncherVersion;
+  CORDON_FIELDS(Welcome, self.version);
 };
 
 using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List>;
-using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes>;
+using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

@@ -14,28 +14,9 @@
 #include "os/filter/filter.h"
 
 namespace cordon::launcher {
-namespace {
 
-static_assert(frame::kNamespaces == (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                                     CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP));
-
-constexpr std::uint64_t kMostDisk = std::uint64_t{1} << 50U;
-constexpr std::uint64_t kMostInodes = 4'000'000'000;
-constexpr std::uint64_t kMostMilliCpus = 100'000'000;
-constexpr std::size_t kMostPath = 4000;
-
-// Of the sandbox's own user namespace, and all that [process] can name.
-constexpr std::array kGrantable = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID,
-                                   CAP_SETUID, CAP_SETGID,       CAP_KILL,   CAP_NET_BIND_SERVICE};
-
-// Inside, these are ours alone: a mount over them would be a way around a fence.
-constexpr std::array<std::string_view, 3> kOwnTrees = {"/proc", "/dev", "/sys"};
-
-Error below_floor(std::string text) { return Error{Errc::denied, std::move(text)}; }
-
-// One spelling: absolute, no empty, "." or ".." component, no NUL.
 bool is_plain_path(std::string_view path) {
-  if (path.empty() || path.front() != '/' || path.size() > kMostPath) return false;
+  if (path.empty() || path.front() != '/' || path.size() > 4000) return false;
   if (path.find('\0') != std::string_view::npos) return false;
   if (path == "/") return true;
   if (path.back() == '/') return false;
@@ -49,12 +30,30 @@ bool is_plain_path(std::string_view path) {
   }
 }
 
-bool is_plain_relative(std::string_view path) { return is_plain_path(fmt::format("/{}", path)); }
-
 bool is_below(std::string_view path, std::string_view tree) {
   if (tree == "/") return true;
   return path == tree || (path.starts_with(tree) && path[tree.size()] == '/');
 }
+
+namespace {
+
+static_assert(frame::kNamespaces == (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+                                     CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP));
+
+constexpr std::uint64_t kMostDisk = std::uint64_t{1} << 50U;
+constexpr std::uint64_t kMostInodes = 4'000'000'000;
+constexpr std::uint64_t kMostMilliCpus = 100'000'000;
+
+// Of the sandbox's own user namespace, and all that [process] can name.
+constexpr std::array kGrantable = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID,
+                                   CAP_SETUID, CAP_SETGID,       CAP_KILL,   CAP_NET_BIND_SERVICE};
+
+// Inside, these are ours alone: a mount over them would be a way around a fence.
+constexpr std::array<std::string_view, 3> kOwnTrees = {"/proc", "/dev", "/sys"};
+
+Error below_floor(std::string text) { return Error{Errc::denied, std::move(text)}; }
+
+bool is_plain_relative(std::string_view path) { return is_plain_path(fmt::format("/{}", path)); }
 
 Status judge_source(std::string_view path, const Floor& floor) {
   if (!is_plain_path(path)) return below_floor("a source that is no plain path");
@@ -62,6 +61,12 @@ Status judge_source(std::string_view path, const Floor& floor) {
       floor.sources, [&](const std::string& tree) { return is_below(path, tree); });
   if (!allowed) return below_floor(fmt::format("a source outside the floor: {}", path));
   return {};
+}
+
+// A whole tree: the host's own is none that a sandbox may have as root, workspace or state.
+Status judge_tree(std::string_view path, const Floor& floor) {
+  if (path == "/") return below_floor("the root of the host");
+  return judge_source(path, floor);
 }
 
 Status judge_target(std::string_view path) {
@@ -145,9 +150,13 @@ Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
 Status judge_workspace(const frame::Workspace& workspace, const Floor& floor) {
   TRY_DO(judge_target(workspace.target));
   if (workspace.kind != frame::WorkspaceKind::own_disk) {
-    TRY_DO(judge_source(workspace.source, floor));
+    TRY_DO(judge_tree(workspace.source, floor));
   }
-  if (workspace.kind == frame::WorkspaceKind::review) TRY_DO(judge_source(workspace.state, floor));
+  if (workspace.kind == frame::WorkspaceKind::review) TRY_DO(judge_tree(workspace.state, floor));
+  // A review writes too: to its upper layer, which is a directory of the host.
+  const bool writes = workspace.kind == frame::WorkspaceKind::review ||
+                      (workspace.kind == frame::WorkspaceKind::live && workspace.writable);
+  if (writes && !floor.writable_binds) return below_floor("a workspace that writes to the host");
   for (const frame::Pin& pin : workspace.pins) {
     if (!is_plain_relative(pin.path)) return below_floor("a pin that is no plain path");
     if (pin.placeholder && workspace.kind == frame::WorkspaceKind::live) {
@@ -188,7 +197,7 @@ Status judge_own_files(const frame::LaunchPlan& plan) {
 }
 
 Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
-  if (plan.root == frame::RootSource::directory) TRY_DO(judge_source(plan.root_path, floor));
+  if (plan.root == frame::RootSource::directory) TRY_DO(judge_tree(plan.root_path, floor));
   for (const frame::Bind& bind : plan.binds) {
     TRY_DO(judge_source(bind.source, floor));
     TRY_DO(judge_target(bind.target));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -19,9 +20,9 @@ struct Floor {
   // Directories beneath which sources, roots and state may lie; "/" in local use, where the kernel
   // judges by the caller's rights.
   std::vector<std::string> sources;
-  bool caller_ids = false;  // plans may map the launcher's own id (local use without root)
-  bool writable_binds = true;
-  bool disk_images = false;  // only root can mount one
+  bool caller_ids = false;     // plans may map the launcher's own id (local use without root)
+  bool writable_binds = true;  // plans may write to what is of the host, workspaces included
+  bool disk_images = false;    // only root can mount one
 };
 
 // Where the launcher keeps what it trusts itself: locks of id ranges, templates of disks.
@@ -36,6 +37,10 @@ inline constexpr std::uint32_t kInitId = 65'533;
 // those of systemd's containers, below 0x7ffe0000.
 inline constexpr std::uint32_t kFirstId = 0x70000000U;
 inline constexpr std::uint32_t kRanges = 4'094;
+
+// Both of one plain spelling: absolute, no empty, "." or ".." component, no end in a slash but "/".
+bool is_plain_path(std::string_view path);
+bool is_below(std::string_view path, std::string_view tree);
 
 // A plan that the floor let pass. Only what has this type is launched.
 class JudgedPlan {

@@ -144,6 +144,36 @@ TEST(Floor, ShowsNothingWritableThatTheLauncherTrusts) {
   EXPECT_TRUE(judged(plan, floor));
 }
 
+TEST(Floor, WithoutWritableBindsNothingOfTheHostIsWritten) {
+  Floor floor = root_floor();
+  floor.writable_binds = false;
+  LaunchPlan plan = good_plan();
+  EXPECT_FALSE(judged(plan, floor));
+  plan.workspace.writable = false;
+  EXPECT_TRUE(judged(plan, floor));
+  plan.workspace.kind = frame::WorkspaceKind::review;  // its upper layer is written
+  plan.workspace.state = "/srv/state";
+  EXPECT_TRUE(judged(plan));
+  EXPECT_FALSE(judged(plan, floor));
+  plan = good_plan();
+  plan.workspace = {.target = "/w"};
+  EXPECT_TRUE(judged(plan, floor));
+  plan.binds[0].writable = true;
+  EXPECT_FALSE(judged(plan, floor));
+}
+
+TEST(Floor, ShowsNoSandboxTheHostsRoot) {
+  Floor floor = root_floor();
+  floor.sources = {"/"};
+  LaunchPlan plan = good_plan();
+  plan.root = frame::RootSource::directory;
+  plan.root_path = "/";
+  EXPECT_FALSE(judged(plan, floor));
+  plan = good_plan();
+  plan.workspace.source = "/";
+  EXPECT_FALSE(judged(plan, floor));
+}
+
 // The law again, in other words than floor.cc has: what no passed plan may have.
 void expect_above(const LaunchPlan& plan) {
   const frame::Fences& fences = plan.setup.fences;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "os/cgroup_file.h"
 #include "os/directory.h"
 #include "os/file.h"
+#include "os/process_stat.h"
 
 namespace cordon::launcher {
 namespace {
@@ -37,21 +40,25 @@ Result<os::Fd> open_group(const std::string& path) {
   return os::openat(os::at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
-// Field 22 of /proc/PID/stat: when it started, in clock ticks since boot. One that has ended and
-// waits for its parent is not found.
-Result<std::string> start_time(pid_t pid) {
-  TRY(const std::string text,
-      os::read_file(os::at_cwd(), fmt::format("/proc/{}/stat", pid).c_str()));
-  // The name in brackets may contain anything, also brackets and spaces.
-  std::size_t at = text.rfind(')');
-  if (at == std::string::npos) return Error{Errc::internal, "/proc/PID/stat has no name"};
-  const std::string_view state = std::string_view{text}.substr(at).substr(0, 3);
-  if (state == ") Z" || state == ") X") return Error{Errc::not_found, "the process has ended"};
-  for (int field = 2; field < 22; ++field) {
-    at = text.find(' ', at + 1);
-    if (at == std::string::npos) return Error{Errc::internal, "/proc/PID/stat is short"};
+// For I/O only who may make groups there has some: others have the rest without it.
+bool is_wanted_v1(const os::CgroupHierarchy& tree) {
+  if (tree.mount.v2 || !tree.own) return false;
+  const auto has = [&](std::string_view controller) {
+    const auto& names = tree.mount.controllers;
+    return std::ranges::find(names, controller) != names.end();
+  };
+  if (std::ranges::any_of(kControllers, has)) return true;
+  return has("blkio") && ::access(tree.own->c_str(), W_OK) == 0;
+}
+
+Result<std::vector<os::CgroupV1Parent>> v1_parents(const os::CgroupTrees& trees) {
+  std::vector<os::CgroupV1Parent> parents;
+  for (const os::CgroupHierarchy& tree : trees.hierarchies) {
+    if (!is_wanted_v1(tree)) continue;
+    TRY(os::Fd dir, open_group(*tree.own));
+    parents.push_back({tree.mount.controllers, std::move(dir)});
   }
-  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+  return parents;
 }
 
 // True when the launcher that made a group of this name has ended, or the name is none of ours in
@@ -64,10 +71,10 @@ bool maker_is_dead(std::string_view name) {
   const std::string_view digits = name.substr(dash + 1, dot - dash - 1);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
   if (error != std::errc{} || end != digits.data() + digits.size() || pid <= 0) return false;
-  const auto started = start_time(pid);
+  const auto maker = os::read_process_stat(pid);
   // Only what is known to be gone counts as dead.
-  if (!started) return started.error().code() == Errc::not_found;
-  return *started != name.substr(dot + 1);
+  if (!maker) return maker.error().code() == Errc::not_found;
+  return maker->has_ended() || std::to_string(maker->started) != name.substr(dot + 1);
 }
 
 std::size_t reclaim_in(const std::string& path) {
@@ -87,8 +94,8 @@ std::size_t reclaim_in(const std::string& path) {
 }  // namespace
 
 Result<std::string> group_name(const std::string& id) {
-  TRY(const std::string started, start_time(::getpid()));
-  return fmt::format("{}{}-{}.{}", kPrefix, id, ::getpid(), started);
+  TRY(const os::ProcessStat self, os::read_process_stat(::getpid()));
+  return fmt::format("{}{}-{}.{}", kPrefix, id, ::getpid(), self.started);
 }
 
 std::size_t reclaim_groups(const os::CgroupTrees& trees) {
@@ -99,49 +106,57 @@ std::size_t reclaim_groups(const os::CgroupTrees& trees) {
   return removed;
 }
 
-Status SandboxGroups::add_v1(const os::CgroupTrees& trees, const std::string& name,
-                             const frame::LaunchPlan& plan) {
-  std::vector<os::CgroupV1Parent> parents;
-  for (const os::CgroupHierarchy& tree : trees.hierarchies) {
-    const auto& names = tree.mount.controllers;
-    const bool wanted =
-        std::ranges::any_of(kControllers,
-                            [&](std::string_view controller) {
-                              return std::ranges::find(names, controller) != names.end();
-                            }) ||
-        (plan.limits.io_bytes && std::ranges::find(names, "blkio") != names.end());
-    if (tree.mount.v2 || !tree.own || !wanted) continue;
-    TRY(os::Fd dir, open_group(*tree.own));
-    parents.push_back({names, std::move(dir)});
-    paths_.push_back(*tree.own + "/" + name);
+Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup) {
+  constexpr std::array<std::string_view, 3> kGiven = {"memory", "pids", "cpu"};
+  for (os::CgroupHierarchy& tree : trees.hierarchies) {
+    if (!tree.own || !(tree.mount.v2 || is_wanted_v1(tree))) continue;
+    const bool limits = tree.mount.v2 && trees.layout == CgroupLayout::v2;
+    std::string path = *tree.own;
+    for (std::size_t at = 0; at < cgroup.size();) {
+      const std::size_t end = std::min(cgroup.find('/', at), cgroup.size());
+      TRY(const os::Fd above, open_group(path));
+      if (limits) TRY_DO(os::enable_controllers(above, kGiven));
+      const std::string name = cgroup.substr(at, end - at);
+      if (::mkdirat(above.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
+        return Error::from_errno("mkdir").with("cgroup " + path + "/" + name);
+      }
+      path += "/" + name;
+      at = end + 1;
+    }
+    TRY(const os::Fd last, open_group(path));
+    if (limits) TRY_DO(os::enable_controllers(last, kGiven));
+    tree.own = std::move(path);
   }
-  TRY(os::CgroupV1 made, os::CgroupV1::create(parents, name, limits_of(plan.limits)));
+  return {};
+}
+
+Status SandboxGroups::add_v1() {
+  TRY(const auto parents, v1_parents(*trees_));
+  TRY(os::CgroupV1 made, os::CgroupV1::create(parents, name_, {}));
   v1_.emplace(std::move(made));
+  for (const os::CgroupHierarchy& tree : trees_->hierarchies) {
+    if (is_wanted_v1(tree)) paths_.push_back(*tree.own + "/" + name_);
+  }
   return {};
 }
 
-Status SandboxGroups::add_v2(const os::CgroupTrees& trees, const std::string& name,
-                             const frame::LaunchPlan& plan) {
-  const os::CgroupHierarchy* const tree = trees.v2();
+Status SandboxGroups::add_v2() {
+  const os::CgroupHierarchy* const tree = trees_->v2();
   if (tree == nullptr || !tree->own) return Error{Errc::unavailable, "no version 2 tree"};
-  const bool limits = plan.groups && trees.layout == CgroupLayout::v2;
   TRY(const os::Fd dir, open_group(*tree->own));
-  TRY(os::Cgroup made,
-      os::Cgroup::create(dir, name, limits ? limits_of(plan.limits) : os::CgroupLimits{}));
+  TRY(os::Cgroup made, os::Cgroup::create(dir, name_, {}));
   v2_.emplace(std::move(made));
-  paths_.push_back(*tree->own + "/" + name);
+  paths_.push_back(*tree->own + "/" + name_);
   return {};
 }
 
-Result<SandboxGroups> SandboxGroups::create(const os::CgroupTrees& trees, const std::string& name,
-                                            const frame::LaunchPlan& plan) {
-  SandboxGroups groups;
-  Status second = groups.add_v2(trees, name, plan);
-  if (!plan.groups) return groups;
-  if (trees.layout == CgroupLayout::v2) {
+Result<SandboxGroups> SandboxGroups::prepare(Trees trees, std::string name) {
+  SandboxGroups groups{std::move(trees), std::move(name)};
+  Status second = groups.add_v2();
+  if (groups.trees_->layout == CgroupLayout::v2) {
     if (!second) return std::move(second).error();
   } else {
-    TRY_DO(groups.add_v1(trees, name, plan));
+    TRY_DO(groups.add_v1());
   }
   return groups;
 }
@@ -154,21 +169,65 @@ Status SandboxGroups::hold_io(const std::vector<os::IoLimit>& limits) const {
   return limits.empty() ? Status{} : Error{Errc::unavailable, "no group could hold the I/O limit"};
 }
 
+Result<SandboxGroups> SandboxGroups::create(Trees trees, std::string name,
+                                            const frame::LaunchPlan& plan) {
+  if (!plan.groups) {
+    SandboxGroups groups{std::move(trees), std::move(name)};
+    static_cast<void>(groups.add_v2());
+    return groups;
+  }
+  TRY(SandboxGroups groups, prepare(std::move(trees), std::move(name)));
+  TRY_DO(groups.limit(plan));
+  return groups;
+}
+
+SandboxGroups::~SandboxGroups() { wake(); }
+
+Status SandboxGroups::limit(const frame::LaunchPlan& plan) const {
+  if (!plan.groups) return {};
+  const os::CgroupLimits limits = limits_of(plan.limits);
+  Status limited = v1_   ? v1_->set_limits(limits)
+                   : v2_ ? v2_->set_limits(limits)
+                         : Error{Errc::unavailable, "the sandbox has no group"};
+  if (!limited) return std::move(limited).error().with("cgroup " + name_);
+  return {};
+}
+
 Status SandboxGroups::enter() const {
   if (v1_) return v1_->enter();
   return {};
 }
 
-os::CgroupUsage SandboxGroups::usage() const {
+void SandboxGroups::rest() {
+  if (rests_) return;
+  rests_ = true;
+  if (v1_) std::move(*v1_).leave();
+  if (v2_) std::move(*v2_).leave();
+}
+
+void SandboxGroups::wake() {
+  if (!rests_ || !trees_) return;  // without trees: moved from
+  rests_ = false;
+  if (v1_) {
+    v1_.reset();
+    if (const auto parents = v1_parents(*trees_)) {
+      if (auto found = os::CgroupV1::adopt(*parents, name_)) v1_.emplace(*std::move(found));
+    }
+  }
+  if (v2_) {
+    v2_.reset();
+    const os::CgroupHierarchy* const tree = trees_->v2();
+    const auto parent = open_group(*tree->own);
+    if (!parent) return;
+    if (auto found = os::Cgroup::adopt(*parent, name_)) v2_.emplace(*std::move(found));
+  }
+}
+
+os::CgroupUsage SandboxGroups::usage() {
+  wake();
   if (v1_) return v1_->usage();
   if (v2_) return v2_->usage();
   return {};
-}
-
-Status SandboxGroups::kill() const {
-  if (v2_) return v2_->kill();
-  if (v1_) return v1_->kill();
-  return Error{Errc::unavailable, "the sandbox has no group"};
 }
 
 }  // namespace cordon::launcher

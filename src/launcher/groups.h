@@ -2,6 +2,7 @@
 // The control groups of one sandbox, on whichever versions the host has.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +15,24 @@
 
 namespace cordon::launcher {
 
+// Where groups are made. Owned by the launcher and by the groups of each sandbox, which are found
+// by it again.
+using Trees = std::shared_ptr<const os::CgroupTrees>;
+
 // Owns the groups: its end kills all that lives in them and removes them.
 class SandboxGroups {
  public:
   // Makes them below the launcher's own. Where the plan wants no groups only a version 2 group is
   // made, if that is possible: for killing at one write.
-  static Result<SandboxGroups> create(const os::CgroupTrees& trees, const std::string& name,
-                                      const frame::LaunchPlan& plan);
+  static Result<SandboxGroups> create(Trees trees, std::string name, const frame::LaunchPlan& plan);
+  // The same ahead of any plan, without limits: `limit` comes when there is one.
+  static Result<SandboxGroups> prepare(Trees trees, std::string name);
+  SandboxGroups(SandboxGroups&&) noexcept = default;
+  SandboxGroups& operator=(SandboxGroups&&) = delete;
+  ~SandboxGroups();
+
+  // Once, before anything lives in them.
+  Status limit(const frame::LaunchPlan& plan) const;
 
   // What the plan's I/O limit means on this host; before anything enters.
   Status hold_io(const std::vector<os::IoLimit>& limits) const;
@@ -30,29 +42,37 @@ class SandboxGroups {
   // The child's part: enters the groups that clone3 cannot start it in.
   Status enter() const;
 
+  // Holds no descriptor from here on: a launcher has as many sandboxes as it has descriptors. They
+  // are opened again when something is asked of them.
+  void rest();
+
   // Paths of the directories, for who reads usage from outside.
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   // What the groups have counted, of whichever version counts it.
-  os::CgroupUsage usage() const;
-
-  // SIGKILL to all. Not all need be dead when it returns.
-  Status kill() const;
+  os::CgroupUsage usage();
 
  private:
-  SandboxGroups() = default;
-  Status add_v1(const os::CgroupTrees& trees, const std::string& name,
-                const frame::LaunchPlan& plan);
-  Status add_v2(const os::CgroupTrees& trees, const std::string& name,
-                const frame::LaunchPlan& plan);
+  SandboxGroups(Trees trees, std::string name) : trees_{std::move(trees)}, name_{std::move(name)} {}
+  Status add_v1();
+  Status add_v2();
+  void wake();
 
+  Trees trees_;
+  std::string name_;
   std::optional<os::CgroupV1> v1_;
   std::optional<os::Cgroup> v2_;
   std::vector<std::string> paths_;
+  bool rests_ = false;
 };
 
 // "cordon-ID-PID.START" of this launcher: who finds it later can tell whether its maker lives.
 Result<std::string> group_name(const std::string& id);
+
+// Lets sandboxes' groups be made in `cgroup`, a path below the launcher's own, which is made where
+// it is not there. On a host with version 2 alone the launcher must not live in the group above it:
+// the kernel gives controllers only to groups without processes.
+Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup);
 
 // Removes the empty groups that launchers which have ended left beside ours. Gives how many.
 std::size_t reclaim_groups(const os::CgroupTrees& trees);

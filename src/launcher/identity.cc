@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <set>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,12 +16,30 @@
 
 namespace cordon::launcher {
 
+struct LentRange::Shelf {
+  os::Fd directory;
+  std::set<std::uint32_t> lent;  // by us: what a node does to its copy of a lock changes nothing
+};
+
 namespace {
 
 constexpr std::string_view kPrefix = "range-";
+constexpr std::size_t kMostLocks = 65'536;  // more ranges than ids have room for
 
-// The lock `name`, if nobody holds it. It counts only when the name still means the file that was
-// locked: whoever had it before may have removed it in between.
+// Named by the first id itself: launchers with other floors lend the same ids under the same name.
+std::string lock_name(std::uint32_t first) { return std::string{kPrefix} + std::to_string(first); }
+
+// True when the name still means the file that was locked: whoever had it before may have removed
+// it in between.
+Result<bool> is_named(const os::Fd& directory, const std::string& name, const os::Fd& lock) {
+  struct stat held{};
+  struct stat named{};
+  if (::fstat(lock.get(), &held) != 0) return Error::from_errno("fstat").with(name);
+  return ::fstatat(directory.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         held.st_ino == named.st_ino;
+}
+
+// The lock `name`, if nobody holds it.
 Result<std::optional<os::Fd>> try_lock(const os::Fd& directory, const std::string& name,
                                        int create) {
   TRY(os::Fd lock, os::openat(directory, name.c_str(), O_RDWR | create | O_NOFOLLOW, 0600));
@@ -28,45 +47,59 @@ Result<std::optional<os::Fd>> try_lock(const os::Fd& directory, const std::strin
     if (errno == EWOULDBLOCK) return std::optional<os::Fd>{};
     return Error::from_errno("flock").with(name);
   }
-  struct stat held{};
-  struct stat named{};
-  if (::fstat(lock.get(), &held) != 0) return Error::from_errno("fstat").with(name);
-  if (::fstatat(directory.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-      held.st_ino != named.st_ino) {
-    return std::optional<os::Fd>{};
-  }
+  TRY(const bool named, is_named(directory, name, lock));
+  if (!named) return std::optional<os::Fd>{};
   return std::optional{std::move(lock)};
 }
 
-}  // namespace
-
-Result<LentRange> LentRange::take(const Floor& floor, const os::Fd& directory) {
-  // Each launcher begins elsewhere, so that a busy host is not searched from the front every time.
-  const std::uint32_t begin = static_cast<std::uint32_t>(::getpid()) % floor.ranges;
-  for (std::uint32_t tried = 0; tried < floor.ranges; ++tried) {
-    const std::uint32_t number = (begin + tried) % floor.ranges;
-    std::string name = std::string{kPrefix} + std::to_string(number);
-    TRY(std::optional<os::Fd> lock, try_lock(directory, name, O_CREAT));
-    if (!lock) continue;
-    TRY(os::Fd beside, os::duplicate(directory));
-    return LentRange{floor.first_id + number * kRange, std::move(beside), std::move(name),
-                     *std::move(lock)};
-  }
-  return Error{Errc::exhausted, "all id ranges are in use"};
-}
-
-LentRange::~LentRange() {
-  if (lock_) ::unlinkat(directory_.get(), name_.c_str(), 0);
-}
-
-void reclaim_ranges(const os::Fd& directory) {
-  const auto names = os::list_directory(directory, kRanges);
+void reclaim(const os::Fd& directory) {
+  const auto names = os::list_directory(directory, kMostLocks);
   if (!names) return;
   for (const std::string& name : *names) {
     if (!name.starts_with(kPrefix)) continue;
     const auto lock = try_lock(directory, name, 0);
     if (lock && *lock) ::unlinkat(directory.get(), name.c_str(), 0);
   }
+}
+
+}  // namespace
+
+RangeLender::RangeLender(const Floor& floor, os::Fd directory)
+    : first_id_{floor.first_id},
+      ranges_{floor.ranges},
+      // Each launcher begins elsewhere.
+      next_{floor.ranges == 0 ? 0 : static_cast<std::uint32_t>(::getpid()) % floor.ranges},
+      shelf_{std::make_shared<LentRange::Shelf>(std::move(directory))} {
+  if (shelf_->directory) reclaim(shelf_->directory);
+}
+
+Result<LentRange> RangeLender::take() {
+  for (std::uint32_t tried = 0; tried < ranges_; ++tried) {
+    const std::uint32_t first = first_id_ + next_ * kRange;
+    next_ = (next_ + 1) % ranges_;
+    if (shelf_->lent.contains(first)) continue;
+    TRY(std::optional<os::Fd> lock, try_lock(shelf_->directory, lock_name(first), O_CREAT));
+    if (!lock) continue;
+    // Shared from here on, so that the node can have a lock beside ours; who wants the range asks
+    // for all of it. The change is not atomic: one that came between has it.
+    if (::flock(lock->get(), LOCK_SH | LOCK_NB) != 0) continue;
+    shelf_->lent.insert(first);
+    return LentRange{first, shelf_, *std::move(lock)};
+  }
+  return Error{Errc::exhausted, "all id ranges are in use"};
+}
+
+Result<os::Fd> LentRange::second_lock() const {
+  const std::string name = lock_name(first_);
+  TRY(os::Fd lock, os::openat(shelf_->directory, name.c_str(), O_RDONLY | O_NOFOLLOW));
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return Error::from_errno("flock").with(name);
+  return lock;
+}
+
+LentRange::~LentRange() {
+  if (!lock_) return;
+  ::unlinkat(shelf_->directory.get(), lock_name(first_).c_str(), 0);
+  shelf_->lent.erase(first_);
 }
 
 HostIds host_ids(const frame::LaunchPlan& plan, const LentRange* range, const OwnIds& own) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,32 +18,43 @@ namespace cordon::launcher {
 // A range that nobody else uses while this lives: other launchers of this host keep away from it.
 class LentRange {
  public:
-  // `directory`: where launchers of this host keep their locks. `exhausted`: all are in use.
-  static Result<LentRange> take(const Floor& floor, const os::Fd& directory);
   LentRange(LentRange&&) noexcept = default;
   LentRange& operator=(LentRange&&) = delete;
   ~LentRange();
 
   std::uint32_t first() const noexcept { return first_; }
-  // Who holds a copy of it keeps the range lent: the node does, so that the launcher's death frees
-  // no range in which a sandbox lives on.
-  const os::Fd& lock() const noexcept { return lock_; }
+  // A lock of the node's own: it keeps the range from others when the launcher dies and the sandbox
+  // lives on. What the node does with it does not release ours.
+  Result<os::Fd> second_lock() const;
 
  private:
-  LentRange(std::uint32_t first, os::Fd directory, std::string name, os::Fd lock)
-      : first_{first},
-        directory_{std::move(directory)},
-        name_{std::move(name)},
-        lock_{std::move(lock)} {}
+  friend class RangeLender;
+  struct Shelf;
+  LentRange(std::uint32_t first, std::shared_ptr<Shelf> shelf, os::Fd lock)
+      : first_{first}, shelf_{std::move(shelf)}, lock_{std::move(lock)} {}
 
   std::uint32_t first_;
-  os::Fd directory_;
-  std::string name_;
+  // Of the lender and of all that it has lent: each takes its lock's name away again.
+  std::shared_ptr<Shelf> shelf_;
   os::Fd lock_;
 };
 
-// Removes the locks that launchers which were killed left, where nobody holds them.
-void reclaim_ranges(const os::Fd& directory);
+class RangeLender {
+ public:
+  // `directory`: where launchers of this host keep their locks; empty where there are no ranges.
+  // Removes the locks that launchers which were killed left, where nobody holds them.
+  RangeLender(const Floor& floor, os::Fd directory);
+  RangeLender(RangeLender&&) noexcept = default;
+
+  // `exhausted`: all are in use.
+  Result<LentRange> take();
+
+ private:
+  std::uint32_t first_id_;
+  std::uint32_t ranges_;
+  std::uint32_t next_;  // the search begins behind the last one, not at the front every time
+  std::shared_ptr<LentRange::Shelf> shelf_;
+};
 
 // Who the launcher is itself, in its own user namespace.
 struct OwnIds {

@@ -91,20 +91,19 @@ class Launch {
 
 Status Launch::prepare() {
   if (plan_->ids == frame::Ids::range) {
-    TRY(LentRange range, LentRange::take(workshop_.floor, workshop_.locks));
+    TRY(LentRange range, workshop_.ranges.take());
     range_.emplace(std::move(range));
   }
   const LentRange* const range = range_ ? &*range_ : nullptr;
   ids_ = host_ids(*plan_, range, workshop_.own);
   TRY(user_namespace_, make_sandbox_namespace(*plan_, range, ids_));
-  TRY(sources_, open_sources(plan_, ids_, user_namespace_));
+  TRY(sources_, open_sources(plan_, ids_, user_namespace_, workshop_.sources));
   if (plan_->disk.image) {
     TRY(DiskImage disk, DiskImage::make(plan_->disk));
     sources_.disk = disk.take_mount();
     disk_.emplace(std::move(disk));
   }
-  TRY(const std::string name, group_name(plan_->id));
-  TRY(SandboxGroups groups, SandboxGroups::create(workshop_.trees, name, *plan_));
+  TRY(SandboxGroups groups, workshop_.groups.take(*plan_));
   TRY(const auto io, io_limits(plan_, sources_, disk_ ? &*disk_ : nullptr));
   TRY_DO(groups.hold_io(io));
   groups_.emplace(std::move(groups));
@@ -132,6 +131,7 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
 
 // NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
 Sandbox Launch::take() {
+  groups_->rest();
   return {std::move(range_), std::move(disk_), *std::move(groups_), *std::move(init_),
           std::move(pair_.one)};
 }

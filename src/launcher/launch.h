@@ -9,10 +9,11 @@
 #include "frame/launcher.h"
 #include "launcher/disk_image.h"
 #include "launcher/floor.h"
+#include "launcher/floor_sources.h"
+#include "launcher/group_pool.h"
 #include "launcher/groups.h"
 #include "launcher/identity.h"
 #include "launcher/net_pool.h"
-#include "os/cgroup_layout.h"
 #include "os/fd.h"
 #include "os/process.h"
 
@@ -21,17 +22,20 @@ namespace cordon::launcher {
 // What a launcher has for all its sandboxes. It outlives them.
 struct Workshop {
   Floor floor;
+  FloorSources sources;
   OwnIds own;
-  os::CgroupTrees trees;
+  RangeLender ranges;
   os::Fd self;     // a pidfd of the launcher
   os::Fd program;  // cordon-init in a sealed memfd
-  os::Fd locks;    // directory of the locks of id ranges; empty where there are no ranges
   NetPool networks;
+  Trees trees;
+  GroupPool groups;
 };
 
-// A sandbox as its launcher holds it. Destroying it ends it: pid 1 is killed and reaped, with it
-// everything in its pid namespace; then the groups go, then the disk, then the ids are free for the
-// next.
+// A sandbox as its launcher holds it: three descriptors (control, pidfd, the range's lock) and no
+// more, because they are what bounds the number of sandboxes; a fourth where its disk is an image.
+// Destroying it ends it: pid 1 is killed and reaped, with it everything in its pid namespace; then
+// the groups go, then the disk, then the ids are free for the next.
 struct Sandbox {
   std::optional<LentRange> range;
   std::optional<DiskImage> disk;

@@ -44,7 +44,8 @@ int serve_orders(const os::Fd& socket, pid_t launcher) {
 
 Result<NetPool> NetPool::start(unsigned ahead, bool refill) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
-  TRY(os::Child child, os::Child::start({}, [&, launcher = ::getpid()] {
+  TRY(os::Child child,
+      os::Child::start({.clear_signal_handlers = true}, [&, launcher = ::getpid()] {
         // Nothing but its own socket: the node must see the launcher's end although this child
         // lives a moment longer.
         constexpr int kOwn = 3;

@@ -66,7 +66,7 @@ Result<OwnIds> enter_own_namespace(const os::Fd& node) {
   TRY(const std::size_t sent, os::send(node, word));
   TRY(const os::Received got, os::receive(node, word));
   if (sent != 1 || got.bytes != 1) return Error{Errc::unavailable, "the caller wrote no id maps"};
-  if (word[0] == kMapsHaveSpare) {
+  if (word[0] == frame::kMapsHaveSpare) {
     TRY(own.spare_uid, first_spare("/proc/self/uid_map", own.uid));
     TRY(own.spare_gid, first_spare("/proc/self/gid_map", own.gid));
   } else {
@@ -75,37 +75,59 @@ Result<OwnIds> enter_own_namespace(const os::Fd& node) {
   return own;
 }
 
+struct Ahead {
+  unsigned networks = 1;
+  unsigned groups = 0;  // in local use one is made when it is wanted: no sooner is it known
+  bool refill = false;
+};
+
+Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::string& cgroup,
+                      const Ahead& ahead) {
+  RangeLender ranges{floor, std::move(locks)};
+  TRY(NetPool networks, NetPool::start(ahead.networks, ahead.refill));
+  TRY_DO(os::unshare(os::Ns::mount));
+  TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
+  TRY(os::CgroupTrees trees, os::read_cgroup_trees());
+  if (!cgroup.empty()) TRY_DO(place_groups_below(trees, cgroup));
+  reclaim_groups(trees);
+  TRY(FloorSources sources, FloorSources::open(floor.sources));
+  TRY(os::Fd program, seal_init());
+  TRY(os::Fd self, os::pidfd_open(::getpid()));
+  const auto held = std::make_shared<const os::CgroupTrees>(std::move(trees));
+  return Workshop{.floor = std::move(floor),
+                  .sources = std::move(sources),
+                  .own = own,
+                  .ranges = std::move(ranges),
+                  .self = std::move(self),
+                  .program = std::move(program),
+                  .networks = std::move(networks),
+                  .trees = held,
+                  .groups = GroupPool{held, ahead.groups}};
+}
+
 }  // namespace
 
 Result<Workshop> open_workshop(const os::Fd& node) {
-  const bool root = ::geteuid() == 0;
-  OwnIds own;
   Floor floor{.sources = {"/"}};
+  OwnIds own;
   os::Fd locks;
-  if (root) {
+  if (::geteuid() == 0) {
     floor.first_id = kFirstId;
     floor.ranges = kRanges;
     floor.disk_images = true;
     TRY(locks, open_locks());
-    reclaim_ranges(locks);
   } else {
     floor.caller_ids = true;
     TRY(own, enter_own_namespace(node));
   }
-  TRY(NetPool networks, NetPool::start(1, false));
-  TRY_DO(os::unshare(os::Ns::mount));
-  TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
-  TRY(os::CgroupTrees trees, os::read_cgroup_trees());
-  reclaim_groups(trees);
-  TRY(os::Fd program, seal_init());
-  TRY(os::Fd self, os::pidfd_open(::getpid()));
-  return Workshop{.floor = std::move(floor),
-                  .own = own,
-                  .trees = std::move(trees),
-                  .self = std::move(self),
-                  .program = std::move(program),
-                  .locks = std::move(locks),
-                  .networks = std::move(networks)};
+  return open(std::move(floor), own, std::move(locks), {}, {});
+}
+
+Result<Workshop> open_workshop(const ServiceFloor& service) {
+  if (::geteuid() != 0) return Error{Errc::denied, "only root can be a service"};
+  TRY(os::Fd locks, open_locks());
+  return open(service.floor, {}, std::move(locks), service.cgroup,
+              {.networks = service.networks_ahead, .groups = service.groups_ahead, .refill = true});
 }
 
 }  // namespace cordon::launcher

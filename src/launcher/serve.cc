@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/serve.h"
 
+#include <algorithm>
 #include <array>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <vector>
 
 #include "base/log.h"
+#include "launcher/handover.h"
 #include "os/pidfd.h"
+#include "os/rlimit.h"
 #include "os/socket.h"
 
 namespace cordon::launcher {
 namespace {
 
 constexpr std::uint64_t kNode = 0;
+constexpr std::uint64_t kDoor = 1;
+constexpr std::uint64_t kStop = 2;
+constexpr std::uint64_t kFirstTag = 3;
+
+// Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
+constexpr std::size_t kMostHeld = 10'000;
+constexpr std::size_t kFdsOfSandbox = 3;
+// For the pools, and for opening the groups of the one that ends: with none left it could not be
+// removed whole.
+constexpr std::size_t kFdsOfOwn = 128;
+// Of one set of groups in the pool: two for each hierarchy.
+constexpr std::size_t kFdsOfGroups = 16;
+// Ids have at most 52 letters: this many fit into one message.
+constexpr std::size_t kPage = 2'000;
+
+constexpr unsigned kSweeps = 10;
+constexpr std::chrono::milliseconds kBetweenSweeps{500};
 
 frame::GroupUse to_frame(const os::CgroupUsage& usage) {
   frame::GroupUse use{.memory_peak = usage.memory_peak,
@@ -33,79 +53,160 @@ frame::Ended ended(const std::string& id, const Result<os::ExitStatus>& status) 
   return message;
 }
 
+Result<std::size_t> raise_fd_limit() {
+  TRY(os::RlimitValue limit, os::get_rlimit(os::Rlimit::open_files));
+  limit.soft = limit.hard;
+  TRY_DO(os::set_rlimit(os::Rlimit::open_files, limit));
+  return limit.hard.value_or(kMostHeld * kFdsOfSandbox * 2);
+}
+
 }  // namespace
 
-Server::Server(Workshop workshop, os::Fd node, WhenAlone when_alone, os::Epoll epoll)
+Server::Server(Workshop workshop, WhenAlone when_alone, os::Epoll epoll)
     : workshop_{std::move(workshop)},
-      node_{std::move(node)},
       when_alone_{when_alone},
-      epoll_{std::move(epoll)} {}
+      epoll_{std::move(epoll)},
+      next_tag_{kFirstTag},
+      most_held_{kMostHeld} {}
 
-Result<Server> Server::create(Workshop workshop, os::Fd node, WhenAlone when_alone) {
+Result<Server> Server::over(Workshop workshop, os::Fd node) {
   TRY(os::Epoll epoll, os::Epoll::create());
   TRY_DO(epoll.add(node, EPOLLIN, kNode));
-  return Server{std::move(workshop), std::move(node), when_alone, std::move(epoll)};
+  Server server{std::move(workshop), WhenAlone::end, std::move(epoll)};
+  server.node_ = std::move(node);
+  return server;
+}
+
+Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
+  TRY(os::Epoll epoll, os::Epoll::create());
+  TRY_DO(epoll.add(door.listener(), EPOLLIN, kDoor));
+  TRY_DO(epoll.add(stop, EPOLLIN, kStop));
+  Server server{std::move(workshop), WhenAlone::wait, std::move(epoll)};
+  TRY(const std::size_t fds, raise_fd_limit());
+  const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead();
+  if (fds <= kept) return Error{Errc::exhausted, "too few open files: " + std::to_string(fds)};
+  server.most_held_ = std::min(kMostHeld, (fds - kept) / kFdsOfSandbox);
+  server.door_.emplace(std::move(door));
+  server.stop_ = std::move(stop);
+  return server;
 }
 
 Status Server::run() {
-  while (!alone_ || (when_alone_ == WhenAlone::wait && !sandboxes_.empty())) {
-    TRY(const auto events, epoll_.wait(std::nullopt));
+  while (node_ || when_alone_ == WhenAlone::wait) {
+    TRY(const auto events, epoll_.wait(patience()));
+    if (events.empty()) use_idle_time();
+    bool knocked = false;
     for (const os::EpollEvent& event : events) {
+      if (event.tag == kStop) {
+        end_all();
+        return {};
+      }
       if (event.tag == kNode) {
         TRY_DO(serve_node());
+      } else if (event.tag == kDoor) {
+        knocked = true;
       } else {
-        TRY_DO(tell_of_end(event.tag));
+        keep_end(event.tag);
       }
     }
+    // Last: a node that has gone makes room for the one that knocks.
+    if (knocked) admit();
   }
   return {};
+}
+
+std::optional<std::chrono::milliseconds> Server::patience() const {
+  if (workshop_.groups.wants_more()) return std::chrono::milliseconds{0};
+  if (sweeps_ > 0) return kBetweenSweeps;
+  return std::nullopt;
+}
+
+void Server::use_idle_time() {
+  if (workshop_.groups.wants_more()) return workshop_.groups.refill();
+  if (sweeps_ == 0) return;
+  --sweeps_;
+  reclaim_groups(*workshop_.trees);
+}
+
+void Server::admit() {
+  auto peer = door_->accept();  // NOLINT(bugprone-unchecked-optional-access): it was knocked at
+  if (!peer) {
+    if (peer.error().code() == Errc::denied) {
+      log(LogLevel::warning, "launcher", "turned away",
+          {{"who", std::string_view{peer.error().text()}}});
+    }
+    return;
+  }
+  if (node_) return turn_away(*peer, "busy", "another node is connected");
+  if (!epoll_.add(*peer, EPOLLIN, kNode)) return;
+  node_ = *std::move(peer);
+  send(frame::Welcome{});
+}
+
+void Server::drop_node() {
+  static_cast<void>(epoll_.remove(node_));
+  node_ = os::Fd{};
 }
 
 Status Server::serve_node() {
+  if (!node_) return {};
   std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
-  auto got = os::receive(node_, buffer, 1);
+  auto got = os::receive(node_, buffer, 2);
   if (!got || got->bytes == 0) {
-    alone_ = true;
-    return epoll_.remove(node_);
+    drop_node();
+    return {};
   }
   auto message = frame::decode_to_launcher(std::span{buffer}.first(got->bytes));
   if (!message) {
-    return send(frame::Refused{.code = "malformed", .text = message.error().text()});
+    refuse({}, "malformed", message.error().text());
+    return {};
   }
   if (const auto* deposit = std::get_if<frame::Deposit>(&*message)) {
-    if (got->fds.size() != 1)
-      return send(frame::Refused{deposit->id, "malformed", "no descriptor"});
-    return answer(*deposit, std::move(got->fds.front()));
+    answer(*deposit, std::move(got->fds));
+    return {};
   }
-  return std::visit(
-      [this](const auto& request) -> Status {
-        if constexpr (std::is_same_v<std::decay_t<decltype(request)>, frame::Deposit>) {
-          return {};
-        } else {
-          return answer(request);
+  std::visit(
+      [this](const auto& request) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(request)>, frame::Deposit>) {
+          answer(request);
         }
       },
       *message);
-}
-
-Status Server::send(const frame::FromLauncher& message, std::span<const os::Fd* const> fds) const {
-  const auto bytes = frame::encode(message);
-  // A node that has gone is noticed when it is read from.
-  static_cast<void>(os::send(node_, bytes, fds));
   return {};
 }
 
-Status Server::answer(const frame::Launch& request) {
+void Server::send(const frame::FromLauncher& message, Fds fds) {
+  const auto bytes = frame::encode(message);
+  // A node that has gone is noticed when it is read from. One that does not read, which only a
+  // service can tell, is let go: what it would have heard the next one finds by List.
+  const auto sent = os::send(node_, bytes, fds);
+  if (!sent && when_alone_ == WhenAlone::wait) drop_node();
+}
+
+void Server::refuse(const std::string& id, std::string code, std::string text) {
+  send(frame::Refused{id, std::move(code), std::move(text)});
+}
+
+bool Server::knows(const std::string& id) const {
+  return sandboxes_.contains(id) || ended_.contains(id) || deposits_.contains(id);
+}
+
+bool Server::is_full() const {
+  return sandboxes_.size() + ended_.size() + deposits_.all().size() >= most_held_;
+}
+
+void Server::answer(const frame::Launch& request) {
   auto received = frame::decode_plan(as_bytes(request.plan));
-  if (!received) return send(frame::Refused{{}, "malformed", received.error().text()});
+  if (!received) return refuse({}, "malformed", received.error().text());
   const std::string id = received->plan().id;
   auto judged = judge(*received, workshop_.floor);
   if (!judged) {
     log(LogLevel::warning, "launcher", "plan below the floor",
         {{"id", std::string_view{id}}, {"why", std::string_view{judged.error().text()}}});
-    return send(frame::Refused{id, "plan_below_floor", judged.error().text()});
+    return refuse(id, "plan_below_floor", judged.error().text());
   }
-  if (sandboxes_.contains(id)) return send(frame::Refused{id, "exists", "the id is in use"});
+  if (knows(id)) return refuse(id, "exists", "the id is in use");
+  if (is_full()) return refuse(id, "exhausted", "too many sandboxes are held");
   auto launched = launch(*judged, workshop_);
   if (auto* failure = std::get_if<LaunchFailure>(&launched)) {
     const std::error_code cause = failure->error.cause();
@@ -117,14 +218,26 @@ Status Server::answer(const frame::Launch& request) {
   Sandbox& sandbox = sandboxes_.emplace(id, std::get<Sandbox>(std::move(launched))).first->second;
   const std::uint64_t tag = next_tag_++;
   tags_.emplace(tag, id);
-  TRY_DO(epoll_.add(sandbox.init.pidfd(), EPOLLIN, tag));
+  Status told = epoll_.add(sandbox.init.pidfd(), EPOLLIN, tag);
+  if (told) told = send_launched(id, sandbox);
+  if (told) return;
+  static_cast<void>(bury(id));
+  send(frame::Broken{.id = id, .step = "hand over", .text = told.error().text()});
+}
+
+Status Server::send_launched(const std::string& id, const Sandbox& sandbox) {
   std::vector<const os::Fd*> fds{&sandbox.control, &sandbox.init.pidfd()};
-  if (sandbox.range) fds.push_back(&sandbox.range->lock());
-  return send(frame::Launched{.id = id,
-                              .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
-                              .first_id = sandbox.range ? sandbox.range->first() : 0,
-                              .groups = sandbox.groups.paths()},
-              fds);
+  os::Fd lock;
+  if (sandbox.range) {
+    TRY(lock, sandbox.range->second_lock());
+    fds.push_back(&lock);
+  }
+  send(frame::Launched{.id = id,
+                       .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
+                       .first_id = sandbox.range ? sandbox.range->first() : 0,
+                       .groups = sandbox.groups.paths()},
+       fds);
+  return {};
 }
 
 frame::Ended Server::bury(const std::string& id) {
@@ -141,38 +254,62 @@ frame::Ended Server::bury(const std::string& id) {
   return message;
 }
 
-Status Server::tell_of_end(std::uint64_t tag) {
+void Server::keep_end(std::uint64_t tag) {
   const auto found = tags_.find(tag);
-  if (found == tags_.end()) return {};
+  if (found == tags_.end()) return;
   const std::string id = found->second;
-  const auto node = sandboxes_.find(id);
-  if (node == sandboxes_.end()) return {};
-  return send(bury(id));
+  ended_.emplace(id, bury(id));
 }
 
-Status Server::answer(const frame::Destroy& request) { return send(bury(request.id)); }
+// All are told before the first is waited for: they die side by side.
+void Server::end_all() {
+  for (const auto& [id, sandbox] : sandboxes_) static_cast<void>(sandbox.init.signal(SIGKILL));
+  while (!sandboxes_.empty()) static_cast<void>(bury(sandboxes_.begin()->first));
+}
 
-Status Server::answer(const frame::Fetch& request) {
+void Server::answer(const frame::Destroy& request) {
+  if (auto kept = ended_.extract(request.id); !kept.empty()) return send(std::move(kept.mapped()));
+  // It ends when the node has closed its copy too; its groups are left for us then.
+  if (deposits_.remove(request.id)) sweeps_ = kSweeps;
+  send(bury(request.id));
+}
+
+void Server::answer(const frame::Fetch& request) {
+  if (ended_.contains(request.id)) return refuse(request.id, "ended", "the sandbox has ended");
   const auto held = sandboxes_.find(request.id);
-  const auto deposited = deposits_.find(request.id);
-  if (held == sandboxes_.end() && deposited == deposits_.end()) {
-    return send(frame::Refused{request.id, "not_found", "no such sandbox"});
+  Deposited* const deposited = deposits_.find(request.id);
+  if (held == sandboxes_.end() && deposited == nullptr) {
+    return refuse(request.id, "not_found", "no such sandbox");
   }
-  const std::array<const os::Fd*, 1> fds{held != sandboxes_.end() ? &held->second.control
-                                                                  : &deposited->second};
-  return send(frame::Stored{request.id}, fds);
+  Status told = hand_over(deposited != nullptr ? deposited->control : held->second.control);
+  if (told && deposited == nullptr) told = send_launched(request.id, held->second);
+  if (!told) return refuse(request.id, "unavailable", told.error().text());
+  if (deposited == nullptr) return;
+  std::vector<const os::Fd*> fds{&deposited->control};
+  if (deposited->range) fds.push_back(&deposited->range);
+  send(frame::Stored{request.id}, fds);
 }
 
-Status Server::answer(const frame::Deposit& request, os::Fd control) {
-  deposits_.insert_or_assign(request.id, std::move(control));
-  return send(frame::Stored{request.id});
+void Server::answer(const frame::Deposit& request, std::vector<os::Fd> fds) {
+  if (knows(request.id)) return refuse(request.id, "exists", "the id is in use");
+  if (is_full()) return refuse(request.id, "exhausted", "too many sandboxes are held");
+  const Status added = deposits_.add(request.id, std::move(fds));
+  if (!added) return refuse(request.id, "malformed", added.error().text());
+  send(frame::Stored{request.id});
 }
 
-Status Server::answer(const frame::List&) {
-  frame::Sandboxes message;
-  for (const auto& [id, sandbox] : sandboxes_) message.ids.push_back(id);
-  for (const auto& [id, control] : deposits_) message.ids.push_back(id);
-  return send(message);
+void Server::answer(const frame::List& request) {
+  std::map<std::string, frame::HeldAs> all;
+  for (const auto& [id, sandbox] : sandboxes_) all.emplace(id, frame::HeldAs::living);
+  for (const auto& [id, end] : ended_) all.emplace(id, frame::HeldAs::ended);
+  for (const auto& [id, deposited] : deposits_.all()) all.emplace(id, frame::HeldAs::deposited);
+  frame::Sandboxes page;
+  for (auto at = all.upper_bound(request.after); at != all.end(); ++at) {
+    page.more = page.held.size() == kPage;
+    if (page.more) break;
+    page.held.push_back({at->first, at->second});
+  }
+  send(page);
 }
 
 }  // namespace cordon::launcher

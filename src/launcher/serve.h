@@ -2,10 +2,14 @@
 // The launcher's loop: one node's requests in, sandboxes and their ends out.
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "frame/launcher.h"
+#include "launcher/deposits.h"
+#include "launcher/door.h"
 #include "launcher/launch.h"
 #include "os/epoll.h"
 #include "os/fd.h"
@@ -20,35 +24,58 @@ enum class WhenAlone : std::uint8_t {
 
 class Server {
  public:
-  static Result<Server> create(Workshop workshop, os::Fd node, WhenAlone when_alone);
+  // Local use: serves `node` until it goes.
+  static Result<Server> over(Workshop workshop, os::Fd node);
+  // A service: one node after the other, through `door`, until `stop` polls readable.
+  // Takes as many descriptors as the host lets it have, and holds no more sandboxes than they
+  // allow.
+  static Result<Server> at(Workshop workshop, Door door, os::Fd stop);
 
-  // Until the node has gone and nothing is left to do. Everything that is held ends with the
-  // Server.
+  // Everything that is held ends before this returns in order; else with the Server.
   Status run();
 
  private:
-  Server(Workshop workshop, os::Fd node, WhenAlone when_alone, os::Epoll epoll);
+  Server(Workshop workshop, WhenAlone when_alone, os::Epoll epoll);
+
+  // Sends back what an answer is, with the descriptors beside it.
+  using Fds = std::span<const os::Fd* const>;
 
   Status serve_node();
-  Status answer(const frame::Launch& request);
-  Status answer(const frame::Destroy& request);
-  Status answer(const frame::Fetch& request);
-  Status answer(const frame::Deposit& request, os::Fd control);
-  Status answer(const frame::List& request);
-  Status send(const frame::FromLauncher& message, std::span<const os::Fd* const> fds = {}) const;
+  void admit();
+  void answer(const frame::Launch& request);
+  void answer(const frame::Destroy& request);
+  void answer(const frame::Fetch& request);
+  void answer(const frame::Deposit& request, std::vector<os::Fd> fds);
+  void answer(const frame::List& request);
+  void send(const frame::FromLauncher& message, Fds fds = {});
+  // What a node needs of a sandbox, with a lock of its own.
+  Status send_launched(const std::string& id, const Sandbox& sandbox);
+  void refuse(const std::string& id, std::string code, std::string text);
+  void drop_node();
+  bool knows(const std::string& id) const;
+  bool is_full() const;
+
   // Reaps pid 1 and removes the rest. Gives how it ended.
   frame::Ended bury(const std::string& id);
-  Status tell_of_end(std::uint64_t tag);
+  void keep_end(std::uint64_t tag);
+  void end_all();
+  // What there is to do while nobody asks for anything, and how long nobody must have asked.
+  std::optional<std::chrono::milliseconds> patience() const;
+  void use_idle_time();
 
   Workshop workshop_;
-  os::Fd node_;
   WhenAlone when_alone_;
   os::Epoll epoll_;
+  std::optional<Door> door_;  // of a service
+  os::Fd stop_;
+  os::Fd node_;  // empty while there is none
   std::map<std::string, Sandbox> sandboxes_;
   std::map<std::uint64_t, std::string> tags_;  // of the epoll set, by pidfd
-  std::map<std::string, os::Fd> deposits_;     // streams of sandboxes that another launcher started
-  std::uint64_t next_tag_ = 1;
-  bool alone_ = false;
+  std::map<std::string, frame::Ended> ended_;  // by themselves, and nobody asked yet
+  Deposits deposits_;
+  std::uint64_t next_tag_;
+  std::size_t most_held_;
+  unsigned sweeps_ = 0;  // for groups of earlier launchers, whose sandboxes end about now
 };
 
 }  // namespace cordon::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the sources: beneath "/", without links, each as a detached mount.
+// Opening the sources: beneath the floor, without links, each as a detached mount.
 #include "launcher/sources.h"
 
 #include <array>
@@ -12,7 +12,6 @@
 #include "os/directory.h"
 #include "os/file.h"
 #include "os/mount.h"
-#include "os/openat2.h"
 
 namespace cordon::launcher {
 namespace {
@@ -34,8 +33,8 @@ struct Owner {
 
 class Opener {
  public:
-  Opener(const JudgedPlan& plan, const HostIds& ids, const os::Fd& range)
-      : plan_{plan}, ids_{ids}, range_{range} {}
+  Opener(const JudgedPlan& plan, const HostIds& ids, const os::Fd& range, const FloorSources& floor)
+      : plan_{plan}, ids_{ids}, range_{range}, floor_{floor} {}
 
   Result<Sources> open();
 
@@ -53,7 +52,7 @@ class Opener {
   const JudgedPlan& plan_;
   const HostIds& ids_;
   const os::Fd& range_;
-  os::Fd host_root_;
+  const FloorSources& floor_;
   std::map<Owner, os::Fd> owners_;
   Sources found_;
 };
@@ -63,8 +62,6 @@ Result<struct stat> stat_of(const os::Fd& fd) {
   if (::fstat(fd.get(), &st) != 0) return Error::from_errno("fstat");
   return st;
 }
-
-constexpr os::OpenHow kPlain{.flags = O_PATH | O_NOFOLLOW, .symlinks = os::Symlinks::refused};
 
 Result<os::Fd> Opener::detach(const os::Fd& path, bool writable) const {
   TRY(os::Fd tree, os::open_tree(path));
@@ -87,8 +84,7 @@ Status Opener::map_owner(const os::Fd& tree, const os::Fd& path) {
 }
 
 Status Opener::add_bind(const frame::Bind& bind) {
-  const char* const path = bind.source.c_str() + 1;
-  auto opened = os::open_beneath(host_root_, *path == '\0' ? "." : path, kPlain);
+  auto opened = floor_.open_plain(bind.source, O_PATH | O_NOFOLLOW);
   if (!opened) {
     if (bind.optional && opened.error().code() == Errc::not_found) return {};
     return std::move(opened).error().with(bind.source);
@@ -129,7 +125,7 @@ Status Opener::add_root_entry(const os::Fd& root, const std::string& name) {
 
 Status Opener::add_root() {
   if (plan_->root != frame::RootSource::directory) return {};
-  auto root = os::open_beneath(host_root_, plan_->root_path.c_str() + 1, kPlain);
+  auto root = floor_.open_plain(plan_->root_path, O_PATH | O_NOFOLLOW);
   if (!root) return std::move(root).error().with("root " + plan_->root_path);
   TRY(const os::Fd listing, os::openat(*root, ".", O_RDONLY | O_DIRECTORY));
   TRY(const std::vector<std::string> names, os::list_directory(listing, kMostEntries));
@@ -142,9 +138,7 @@ Status Opener::add_root() {
 Status Opener::open_workspace() {
   const frame::Workspace& workspace = plan_->workspace;
   if (workspace.kind == frame::WorkspaceKind::own_disk) return {};
-  auto opened =
-      os::open_beneath(host_root_, workspace.source.c_str() + 1,
-                       {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
+  auto opened = floor_.open_plain(workspace.source, O_PATH | O_DIRECTORY);
   if (!opened) return std::move(opened).error().with("workspace " + workspace.source);
   const bool through = workspace.kind == frame::WorkspaceKind::live && workspace.writable;
   TRY(found_.workspace, detach(*opened, through));
@@ -155,9 +149,7 @@ Status Opener::open_workspace() {
 Status Opener::open_state() {
   const frame::Workspace& workspace = plan_->workspace;
   if (workspace.kind != frame::WorkspaceKind::review) return {};
-  auto opened =
-      os::open_beneath(host_root_, workspace.state.c_str() + 1,
-                       {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
+  auto opened = floor_.open_plain(workspace.state, O_PATH | O_DIRECTORY);
   if (!opened) return std::move(opened).error().with("state " + workspace.state);
   for (const char* name : {"upper", "work"}) {
     if (::mkdirat(opened->get(), name, 0700) != 0 && errno != EEXIST) {
@@ -174,7 +166,6 @@ Status Opener::open_state() {
 }
 
 Result<Sources> Opener::open() {
-  TRY(host_root_, os::openat(os::at_cwd(), "/", O_PATH | O_DIRECTORY));
   TRY_DO(add_root());
   for (const frame::Bind& bind : plan_->binds) TRY_DO(add_bind(bind));
   TRY_DO(open_workspace());
@@ -185,8 +176,8 @@ Result<Sources> Opener::open() {
 }  // namespace
 
 Result<Sources> open_sources(const JudgedPlan& plan, const HostIds& ids,
-                             const os::Fd& range_namespace) {
-  return Opener{plan, ids, range_namespace}.open();
+                             const os::Fd& range_namespace, const FloorSources& floor) {
+  return Opener{plan, ids, range_namespace, floor}.open();
 }
 
 }  // namespace cordon::launcher

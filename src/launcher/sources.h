@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "launcher/floor.h"
+#include "launcher/floor_sources.h"
 #include "os/fd.h"
 
 namespace cordon::launcher {
@@ -39,6 +40,6 @@ struct Sources {
 // Before: the caller is in a mount namespace of its own and may mount in it. With `ids` of a range
 // the caller's directories are attached id-mapped: their owner appears as the workload.
 Result<Sources> open_sources(const JudgedPlan& plan, const HostIds& ids,
-                             const os::Fd& range_namespace);
+                             const os::Fd& range_namespace, const FloorSources& floor);
 
 }  // namespace cordon::launcher

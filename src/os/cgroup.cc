@@ -114,6 +114,11 @@ Status Cgroup::remove() && {
   return done;
 }
 
+void Cgroup::leave() && noexcept {
+  parent_ = Fd{};
+  dir_ = Fd{};
+}
+
 Status Cgroup::kill_and_remove() {
   // Before 5.14 there is no cgroup.kill; the removal then reports what is left.
   if (dir_) static_cast<void>(kill());

@@ -55,6 +55,8 @@ class Cgroup {
   // Kills, waits a bounded time for the end, removes. The destructor does the same and tells
   // nobody how it went.
   Status remove() &&;
+  // Closes the descriptors and leaves the group as it is: who knows its name adopts it later.
+  void leave() && noexcept;
 
  private:
   Cgroup(Fd parent, Fd dir, std::string name);

@@ -62,6 +62,8 @@ class CgroupV1 {
 
   // Kills, waits a bounded time for the end, removes.
   Status remove() &&;
+  // Closes the descriptors and leaves the directories as they are.
+  void leave() && noexcept { parts_.clear(); }
 
  private:
   struct Part {

@@ -5,13 +5,13 @@
 #include <charconv>
 #include <fcntl.h>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "os/directory.h"
 #include "os/file.h"
+#include "os/process_stat.h"
 
 namespace cordon::os {
 namespace {
@@ -46,35 +46,6 @@ std::string_view trimmed(std::string_view text) {
 std::string_view last_word(std::string_view text) {
   const std::size_t at = text.find_last_of(" \t");
   return at == std::string_view::npos ? text : text.substr(at + 1);
-}
-
-struct Counted {
-  std::chrono::microseconds own{};
-  std::chrono::microseconds reaped{};  // of children that have ended
-  std::uint64_t threads = 0;
-};
-
-std::chrono::microseconds from_ticks(std::uint64_t ticks) {
-  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
-  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
-}
-
-// Of /proc/PID/stat: utime, stime, cutime and cstime, fields 14 to 17, in clock ticks, and field
-// 20, the number of threads.
-Counted counts_in(std::string_view stat) {
-  std::size_t at = stat.rfind(')');
-  std::uint64_t own = 0;
-  std::uint64_t reaped = 0;
-  std::uint64_t threads = 0;
-  for (int field = 3; field <= 20 && at != std::string_view::npos; ++field) {
-    at = stat.find(' ', at + 1);
-    if (at == std::string_view::npos) break;
-    const std::uint64_t value = number_in(stat.substr(at, 24));
-    if (field == 14 || field == 15) own += value;
-    if (field == 16 || field == 17) reaped += value;
-    if (field == 20) threads = value;
-  }
-  return {.own = from_ticks(own), .reaped = from_ticks(reaped), .threads = threads};
 }
 
 // A list of pids with a space behind each.
@@ -130,14 +101,15 @@ TreeUse measure_tree(pid_t root, Measure what) {
     const std::string path = "/proc/" + std::to_string(queue[next]);
     const auto process = openat(at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
     if (!process) continue;
-    const auto stat = read_file(*process, "stat");
+    const auto line = read_file(*process, "stat");
+    if (!line) continue;
+    const auto stat = parse_process_stat(*line);
     if (!stat) continue;
-    const Counted counted = counts_in(*stat);
     ++use.processes;
-    use.threads += counted.threads;
-    use.cpu += counted.reaped + std::max(counted.own, exact_cpu(*process));
+    use.threads += stat->threads;
+    use.cpu += stat->cpu - stat->own + std::max(stat->own, exact_cpu(*process));
     if (what == Measure::memory) add_memory(*process, use);
-    append_children(*process, queue[next], counted.threads, queue);
+    append_children(*process, queue[next], stat->threads, queue);
   }
   return use;
 }

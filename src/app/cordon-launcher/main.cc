@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cordon-launcher: the only program with rights, and the root of the tree of sandboxes.
 //
-// Started by `cordon` with its socket as descriptor 3. Without root it first enters a user
-// namespace of its own, whose maps the caller writes.
+// Started by `cordon` with its socket as descriptor 3; without root it first enters a user
+// namespace of its own, whose maps the caller writes. Or, by root, as a service:
+//
+// cordon-launcher --socket PATH --floor FILE
 #include <csignal>
 #include <cstdio>
 #include <string_view>
@@ -10,36 +12,52 @@
 
 #include "launcher/open_workshop.h"
 #include "launcher/serve.h"
+#include "launcher/stop_signal.h"
 #include "os/process.h"
 
 namespace {
 
+using namespace cordon;
+
 constexpr int kNode = 3;
 
-int fail(const cordon::Error& error) {
-  static_cast<void>(std::fprintf(stderr, "cordon: launcher: %s\n", error.text().c_str()));
-  return 125;
+Status serve_caller() {
+  // Signals of the caller's terminal are the caller's business.
+  ::setsid();
+  os::Fd node{kNode};
+  TRY_DO(os::close_from(kNode + 1));
+  TRY_DO(os::set_inheritable(node, false));
+  TRY(launcher::Workshop workshop, launcher::open_workshop(node));
+  TRY(launcher::Server server, launcher::Server::over(std::move(workshop), std::move(node)));
+  return server.run();
+}
+
+Status serve_nodes(const char* socket, const char* file) {
+  TRY_DO(os::close_from(kNode));
+  TRY(const launcher::ServiceFloor floor, launcher::read_floor(file));
+  // Whoever else listens there is found before anything is made.
+  TRY(launcher::Door door, launcher::Door::open(socket, floor.node_uid));
+  TRY(os::Fd stop, launcher::catch_stop_signals());
+  TRY(launcher::Workshop workshop, launcher::open_workshop(floor));
+  TRY(launcher::Server server,
+      launcher::Server::at(std::move(workshop), std::move(door), std::move(stop)));
+  return server.run();
 }
 
 }  // namespace
 
-int main(int argc, char**) {
-  using namespace cordon;
-  if (argc != 1) {
-    static_cast<void>(std::fputs("cordon: launcher: started by cordon, not by hand\n", stderr));
+int main(int argc, char** argv) {
+  using std::string_view;
+  const bool service =
+      argc == 5 && argv[1] == string_view{"--socket"} && argv[3] == string_view{"--floor"};
+  if (argc != 1 && !service) {
+    static_cast<void>(std::fputs(
+        "cordon: launcher: started by cordon; as a service: --socket PATH --floor FILE\n", stderr));
     return 2;
   }
-  // Signals of the caller's terminal are the caller's business.
-  ::setsid();
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-  os::Fd node{kNode};
-  if (const Status closed = os::close_from(kNode + 1); !closed) return fail(closed.error());
-  if (const Status own = os::set_inheritable(node, false); !own) return fail(own.error());
-  auto workshop = launcher::open_workshop(node);
-  if (!workshop) return fail(workshop.error());
-  auto server =
-      launcher::Server::create(*std::move(workshop), std::move(node), launcher::WhenAlone::end);
-  if (!server) return fail(server.error());
-  const Status served = server->run();
-  return served ? 0 : fail(served.error());
+  const Status served = service ? serve_nodes(argv[2], argv[4]) : serve_caller();
+  if (served) return 0;
+  static_cast<void>(std::fprintf(stderr, "cordon: launcher: %s\n", served.error().text().c_str()));
+  return 125;
 }

@@ -3,9 +3,7 @@
 
 #include <array>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "frame/launcher.h"
 #include "os/caller.h"
 #include "os/id_map.h"
 #include "os/socket.h"
@@ -13,12 +11,6 @@
 
 namespace cordon::sandbox {
 namespace {
-
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-
-// As in launcher/open_workshop.h, which this side must not include: two programs, one byte.
-constexpr std::byte kMapsAreOwn{1};
-constexpr std::byte kMapsHaveSpare{2};
 
 Status write_maps(pid_t pid, const os::CallerIds& caller) {
   TRY_DO(os::deny_setgroups(pid));
@@ -46,7 +38,7 @@ Status map_ids(const os::Fd& socket, pid_t pid, bool spare_id) {
   TRY(const os::Received got, os::receive(socket, word));
   if (got.bytes != 1) return Error{Errc::unavailable, "the launcher ended before its first word"};
   TRY_DO(spare_id ? write_maps_with_spare(pid, caller) : write_maps(pid, caller));
-  const std::array<std::byte, 1> answer{spare_id ? kMapsHaveSpare : kMapsAreOwn};
+  const std::array<std::byte, 1> answer{spare_id ? frame::kMapsHaveSpare : frame::kMapsAreOwn};
   TRY(const std::size_t sent, os::send(socket, answer));
   return sent == 1 ? Status{} : Status{Error{Errc::unavailable, "the launcher has ended"}};
 }
@@ -55,7 +47,7 @@ Status map_ids(const os::Fd& socket, pid_t pid, bool spare_id) {
 
 LocalLauncher::LocalLauncher(const asio::any_io_executor& executor, Started started, os::Fd end)
     : child_{std::move(started.child)},
-      socket_{executor, started.socket.release()},
+      link_{executor, std::move(started.socket)},
       end_{executor, end.release()} {}
 
 Result<LocalLauncher::Started> LocalLauncher::start_program(const std::string& program,
@@ -92,67 +84,6 @@ void LocalLauncher::when_ended(std::function<void()> act) {
 void LocalLauncher::ignore_end() {
   boost::system::error_code ignored;
   end_.cancel(ignored);
-}
-
-Error LocalLauncher::lost() {
-  lost_ = true;
-  return Error{Errc::unavailable, "the launcher has ended"};
-}
-
-async::Task<LocalLauncher::Message> LocalLauncher::receive() {
-  const auto [error] = co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
-  if (error) co_return lost();
-  std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
-  os::Fd socket{socket_.native_handle()};
-  auto got = os::receive(socket, buffer, 3);
-  static_cast<void>(socket.release());  // the descriptor stays the owner
-  if (!got || got->bytes == 0) co_return lost();
-  CO_TRY(frame::FromLauncher body,
-         frame::decode_from_launcher(std::span{buffer}.first(got->bytes)));
-  Message message{std::move(body), std::move(got->fds)};
-  co_return message;
-}
-
-async::Task<LaunchedSandbox> LocalLauncher::launch(const frame::LaunchPlan& plan) {
-  const std::vector<std::byte> encoded = frame::encode(plan);
-  const auto request = frame::encode(frame::ToLauncher{
-      frame::Launch{{reinterpret_cast<const char*>(encoded.data()), encoded.size()}}});
-  {
-    os::Fd socket{socket_.native_handle()};
-    const auto sent = os::send(socket, request);
-    static_cast<void>(socket.release());
-    if (!sent) co_return lost();
-  }
-  CO_TRY(Message message, co_await receive());
-  if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
-    if (message.fds.size() < 2) co_return Error{Errc::internal, "the launcher sent no stream"};
-    LaunchedSandbox sandbox{std::move(*launched), std::move(message.fds[0]),
-                            std::move(message.fds[1]), os::Fd{}};
-    if (message.fds.size() > 2) sandbox.range = std::move(message.fds[2]);
-    co_return sandbox;
-  }
-  if (const auto* refused = std::get_if<frame::Refused>(&message.body)) {
-    co_return Error{Errc::denied, refused->code + ": " + refused->text};
-  }
-  if (const auto* broken = std::get_if<frame::Broken>(&message.body)) {
-    co_return Error{Errc::unavailable, broken->step + ": " + broken->text};
-  }
-  co_return Error{Errc::internal, "the launcher answered something else"};
-}
-
-async::Task<frame::Ended> LocalLauncher::destroy(std::string id) {
-  const auto request = frame::encode(frame::ToLauncher{frame::Destroy{id}});
-  {
-    os::Fd socket{socket_.native_handle()};
-    const auto sent = os::send(socket, request);
-    static_cast<void>(socket.release());
-    if (!sent) co_return lost();
-  }
-  // The first word on its end counts: it may have ended by itself just before, and then the answer
-  // to our request tells nothing.
-  CO_TRY(Message message, co_await receive());
-  if (auto* ended = std::get_if<frame::Ended>(&message.body)) co_return std::move(*ended);
-  co_return Error{Errc::internal, "the launcher answered something else"};
 }
 
 }  // namespace cordon::sandbox

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a floor: a table of keys, each with the function that takes its value.
+#include "launcher/floor_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "os/own_directory.h"
+
+namespace cordon::launcher {
+namespace {
+
+constexpr std::size_t kMostFile = 65'536;
+constexpr std::size_t kMostSources = 256;
+constexpr std::uint32_t kMostAhead = 256;
+constexpr std::uint64_t kLastId = 0xffff'0000U;  // the ids above hold 0xffffffff, which is no id
+
+Error broken(std::string rule) { return Error{Errc::invalid, std::move(rule)}; }
+
+Result<std::uint32_t> number(std::string_view value) {
+  std::uint32_t parsed = 0;
+  const char* const first = value.data();
+  const char* const last = first + value.size();
+  const auto [end, error] = std::from_chars(first, last, parsed);
+  if (error != std::errc{} || end != last) {
+    return broken(fmt::format("\"{}\" is no decimal number below 4294967296", value));
+  }
+  return parsed;
+}
+
+Result<unsigned> ahead(std::string_view value) {
+  TRY(const std::uint32_t count, number(value));
+  if (count > kMostAhead) return broken(fmt::format("more than {} ahead", kMostAhead));
+  return count;
+}
+
+Result<bool> truth(std::string_view value) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return broken(fmt::format("\"{}\" is neither true nor false", value));
+}
+
+Status take_node_uid(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.node_uid, number(value));
+  return {};
+}
+
+Status take_first_id(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.floor.first_id, number(value));
+  if (floor.floor.first_id < kRange) return broken("ids below 65536 are the host's own");
+  // Ranges of launchers with other floors then never overlap in part.
+  if (floor.floor.first_id % kRange != 0) return broken("first_id is no multiple of 65536");
+  return {};
+}
+
+Status take_ranges(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.floor.ranges, number(value));
+  if (floor.floor.ranges == 0) return broken("without a range no sandbox can have ids");
+  return {};
+}
+
+Status take_source(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value)) {
+    return broken(
+        fmt::format("\"{}\" is no absolute path without \".\", \"..\" and \"//\"", value));
+  }
+  if (value == "/") return broken("a floor of \"/\" is none: name directories");
+  auto& sources = floor.floor.sources;
+  if (std::ranges::find(sources, value) != sources.end())
+    return broken("the source is there twice");
+  if (sources.size() == kMostSources) {
+    return broken(fmt::format("more than {} sources", kMostSources));
+  }
+  sources.emplace_back(value);
+  return {};
+}
+
+Status take_cgroup(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(fmt::format("/{}", value))) {
+    return broken(fmt::format("\"{}\" is no path below the launcher's own group", value));
+  }
+  floor.cgroup = value;
+  return {};
+}
+
+Status take_writable_binds(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.floor.writable_binds, truth(value));
+  return {};
+}
+
+Status take_disk_images(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.floor.disk_images, truth(value));
+  return {};
+}
+
+Status take_networks_ahead(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.networks_ahead, ahead(value));
+  return {};
+}
+
+Status take_groups_ahead(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.groups_ahead, ahead(value));
+  return {};
+}
+
+struct Key {
+  std::string_view name;
+  Status (*take)(ServiceFloor& floor, std::string_view value);
+  bool required = false;
+  bool repeatable = false;
+};
+
+constexpr std::array kKeys = {
+    Key{"node_uid", take_node_uid, true},
+    Key{"first_id", take_first_id, true},
+    Key{"ranges", take_ranges, true},
+    Key{"source", take_source, true, true},
+    Key{"cgroup", take_cgroup},
+    Key{"writable_binds", take_writable_binds},
+    Key{"disk_images", take_disk_images},
+    Key{"networks_ahead", take_networks_ahead},
+    Key{"groups_ahead", take_groups_ahead},
+};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+class Parser {
+ public:
+  Status take_line(std::string_view line);
+  Result<ServiceFloor> finish() &&;
+
+ private:
+  ServiceFloor floor_{.floor = {.writable_binds = false}};
+  std::array<bool, kKeys.size()> seen_{};
+};
+
+Status Parser::take_line(std::string_view line) {
+  line = trimmed(line);
+  if (line.empty() || line.front() == '#') return {};
+  const bool printable = std::ranges::all_of(line, [](char c) { return c >= ' ' && c != '\x7f'; });
+  if (!printable) return broken("a character that is none of text");
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return broken("a line is \"key = value\"");
+  const std::string_view name = trimmed(line.substr(0, equals));
+  const std::string_view value = trimmed(line.substr(equals + 1));
+  const auto* const key = std::ranges::find(kKeys, name, &Key::name);
+  if (key == kKeys.end()) return broken(fmt::format("unknown key \"{}\"", name));
+  bool& seen = seen_[static_cast<std::size_t>(key - kKeys.begin())];
+  if (seen && !key->repeatable) return broken(fmt::format("{} is there twice", name));
+  seen = true;
+  if (value.empty()) return broken(fmt::format("{} has no value", name));
+  return key->take(floor_, value);
+}
+
+Result<ServiceFloor> Parser::finish() && {
+  for (std::size_t at = 0; at < kKeys.size(); ++at) {
+    if (kKeys[at].required && !seen_[at])
+      return broken(fmt::format("{} is missing", kKeys[at].name));
+  }
+  const Floor& floor = floor_.floor;
+  const std::uint64_t end = floor.first_id + std::uint64_t{floor.ranges} * kRange;
+  if (end > kLastId) return broken("the ranges reach beyond the last id");
+  if (floor_.node_uid >= floor.first_id && floor_.node_uid < end) {
+    return broken("node_uid lies in the ranges of the sandboxes");
+  }
+  return std::move(floor_);
+}
+
+}  // namespace
+
+Result<ServiceFloor> parse_floor(std::string_view text, std::string_view file) {
+  Parser parser;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    Status taken = parser.take_line(text.substr(0, end));
+    if (!taken) return std::move(taken).error().with(fmt::format("{}:{}", file, number));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  auto floor = std::move(parser).finish();
+  if (!floor) return std::move(floor).error().with(file);
+  return floor;
+}
+
+Result<ServiceFloor> read_floor(const std::string& path) {
+  if (!is_plain_path(path)) return Error{Errc::invalid, path + ": not an absolute plain path"};
+  const std::size_t slash = path.rfind('/');
+  TRY(const os::Fd directory, os::open_guarded_directory(path.substr(0, slash)));
+  auto text = os::read_own_file(directory, path.substr(slash + 1), kMostFile);
+  if (!text) return std::move(text).error().with(path);
+  return parse_floor(*text, path);
+}
+
+}  // namespace cordon::launcher

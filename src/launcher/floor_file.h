@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floor of a service, from a file that only root can have written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "launcher/floor.h"
+
+namespace cordon::launcher {
+
+struct ServiceFloor {
+  Floor floor;                 // never with caller ids
+  std::uint32_t node_uid = 0;  // the only one whose plans are read
+  std::string cgroup;          // directory below the launcher's own group; empty: that group itself
+  unsigned networks_ahead = 8;
+  unsigned groups_ahead = 8;
+};
+
+// The text of a floor: lines of `key = value`, empty lines, and lines that begin with '#'. Strict:
+// what is not understood is refused (invalid), as "FILE:LINE: rule"; what is missing, as
+// "FILE: rule".
+Result<ServiceFloor> parse_floor(std::string_view text, std::string_view file);
+
+// `denied`: it is a link, or somebody but root could have written it, or its directory.
+Result<ServiceFloor> read_floor(const std::string& path);
+
+}  // namespace cordon::launcher

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/process/launcher_link.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "os/socket.h"
+
+namespace cordon::sandbox {
+namespace {
+
+constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
+
+std::string id_of(const frame::FromLauncher& message) {
+  return std::visit(
+      [](const auto& body) -> std::string {
+        if constexpr (requires { body.id; }) {
+          return body.id;
+        } else {
+          return {};
+        }
+      },
+      message);
+}
+
+Error error_of(const frame::FromLauncher& message) {
+  if (const auto* refused = std::get_if<frame::Refused>(&message)) {
+    const bool absent = refused->code == "not_found" || refused->code == "ended";
+    return Error{absent ? Errc::not_found : Errc::denied, refused->code + ": " + refused->text};
+  }
+  if (const auto* broken = std::get_if<frame::Broken>(&message)) {
+    return Error{Errc::unavailable, broken->step + ": " + broken->text};
+  }
+  return Error{Errc::internal, "the launcher answered something else"};
+}
+
+// Borrows the descriptor's number for a call.
+class Borrowed {
+ public:
+  explicit Borrowed(asio::posix::stream_descriptor& owner) : fd_{owner.native_handle()} {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { static_cast<void>(fd_.release()); }
+  const os::Fd& operator*() const noexcept { return fd_; }
+
+ private:
+  os::Fd fd_;
+};
+
+}  // namespace
+
+struct LauncherLink::Queue {
+  bool taken = false;
+  std::deque<asio::steady_timer*> waiting;  // never fire: cancelled when it is their turn
+};
+
+// Holds the link for one call.
+class LauncherLink::Turn {
+ public:
+  static asio::awaitable<Turn> take(std::shared_ptr<Queue> queue) {
+    if (queue->taken) {
+      asio::steady_timer turn{co_await asio::this_coro::executor,
+                              asio::steady_timer::time_point::max()};
+      queue->waiting.push_back(&turn);
+      const Leaving leaving{*queue, turn};
+      while (queue->taken || queue->waiting.front() != &turn) {
+        co_await turn.async_wait(kQuiet);
+      }
+    }
+    queue->taken = true;
+    co_return Turn{std::move(queue)};
+  }
+  Turn(Turn&&) noexcept = default;
+  Turn& operator=(Turn&&) = delete;
+  ~Turn() {
+    if (!queue_) return;
+    queue_->taken = false;
+    if (!queue_->waiting.empty()) queue_->waiting.front()->cancel();
+  }
+
+ private:
+  // Also for one whose caller gave up: it must not be waited for.
+  struct Leaving {
+    Leaving(Queue& of, asio::steady_timer& who) : queue{of}, timer{who} {}
+    Leaving(const Leaving&) = delete;
+    Leaving& operator=(const Leaving&) = delete;
+    ~Leaving() {
+      std::erase(queue.waiting, &timer);
+      if (!queue.taken && !queue.waiting.empty()) queue.waiting.front()->cancel();
+    }
+    Queue& queue;
+    asio::steady_timer& timer;
+  };
+  explicit Turn(std::shared_ptr<Queue> queue) : queue_{std::move(queue)} {}
+  std::shared_ptr<Queue> queue_;
+};
+
+LauncherLink::LauncherLink(const asio::any_io_executor& executor, os::Fd socket)
+    : socket_{executor, socket.release()}, queue_{std::make_shared<Queue>()} {}
+
+async::Task<LauncherLink> LauncherLink::connect(std::string path) {
+  CO_TRY(const os::UnixAddress address, os::UnixAddress::at_path(path));
+  CO_TRY(os::Fd socket, os::unix_connect(address, os::SocketType::seqpacket));
+  CO_TRY(const os::PeerCredentials peer, os::peer_credentials(socket));
+  if (peer.uid != 0) co_return Error{Errc::denied, path + ": the launcher there is not root's"};
+  LauncherLink link{co_await asio::this_coro::executor, std::move(socket)};
+  CO_TRY(const Message first, co_await link.receive());
+  const auto* welcome = std::get_if<frame::Welcome>(&first.body);
+  if (welcome == nullptr) co_return error_of(first.body).with(path);
+  if (welcome->version != frame::kLauncherVersion) {
+    co_return Error{Errc::unavailable, path + ": the launcher speaks another version"};
+  }
+  co_return link;
+}
+
+Error LauncherLink::lost() {
+  lost_ = true;
+  return Error{Errc::unavailable, "the launcher has ended"};
+}
+
+async::Task<LauncherLink::Message> LauncherLink::receive() {
+  const auto [error] = co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
+  // Its caller gave up: that says nothing about the launcher.
+  if (error == asio::error::operation_aborted) co_return Error{Errc::timeout, "given up"};
+  if (error) co_return lost();
+  std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
+  auto got = os::receive(*Borrowed{socket_}, buffer, 3);
+  if (!got || got->bytes == 0) co_return lost();
+  CO_TRY(frame::FromLauncher body,
+         frame::decode_from_launcher(std::span{buffer}.first(got->bytes)));
+  Message message{std::move(body), std::move(got->fds)};
+  co_return message;
+}
+
+async::Task<LauncherLink::Message> LauncherLink::ask(frame::ToLauncher request, std::string id,
+                                                     std::vector<os::Fd> fds) {
+  const Turn turn = co_await Turn::take(queue_);
+  std::vector<const os::Fd*> beside;
+  beside.reserve(fds.size());
+  for (const os::Fd& fd : fds) beside.push_back(&fd);
+  if (!os::send(*Borrowed{socket_}, frame::encode(request), beside)) co_return lost();
+  for (;;) {
+    CO_TRY(Message message, co_await receive());
+    const std::string about = id_of(message.body);
+    // Another id's is the answer to a call that was given up; a message that was not understood is
+    // answered without an id.
+    const bool unnamed = about.empty() && !std::holds_alternative<frame::Ended>(message.body);
+    if (about == id || unnamed) co_return message;
+  }
+}
+
+Result<LaunchedSandbox> LauncherLink::sandbox_of(Message message) {
+  std::vector<os::Fd>& fds = message.fds;
+  if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
+    if (fds.size() < 2) return Error{Errc::internal, "the launcher sent no stream"};
+    return LaunchedSandbox{std::move(*launched), std::move(fds[0]), std::move(fds[1]),
+                           fds.size() > 2 ? std::move(fds[2]) : os::Fd{}};
+  }
+  if (auto* stored = std::get_if<frame::Stored>(&message.body)) {
+    if (fds.empty()) return Error{Errc::internal, "the launcher sent no stream"};
+    return LaunchedSandbox{{.id = std::move(stored->id)},
+                           std::move(fds[0]),
+                           os::Fd{},
+                           fds.size() > 1 ? std::move(fds[1]) : os::Fd{}};
+  }
+  return error_of(message.body);
+}
+
+async::Task<LaunchedSandbox> LauncherLink::launch(const frame::LaunchPlan& plan) {
+  const std::vector<std::byte> encoded = frame::encode(plan);
+  frame::Launch request{{reinterpret_cast<const char*>(encoded.data()), encoded.size()}};
+  CO_TRY(Message message, co_await ask(std::move(request), plan.id));
+  co_return sandbox_of(std::move(message));
+}
+
+async::Task<frame::Ended> LauncherLink::destroy(std::string id) {
+  const frame::Destroy request{id};
+  CO_TRY(Message message, co_await ask(request, id));
+  if (auto* ended = std::get_if<frame::Ended>(&message.body)) co_return std::move(*ended);
+  co_return error_of(message.body);
+}
+
+async::Task<std::vector<frame::Held>> LauncherLink::list() {
+  std::vector<frame::Held> all;
+  for (bool more = true; more;) {
+    const frame::List request{all.empty() ? std::string{} : all.back().id};
+    CO_TRY(Message message, co_await ask(request, {}));
+    auto* page = std::get_if<frame::Sandboxes>(&message.body);
+    if (page == nullptr) co_return error_of(message.body);
+    more = page->more && !page->held.empty();
+    all.insert(all.end(), std::make_move_iterator(page->held.begin()),
+               std::make_move_iterator(page->held.end()));
+  }
+  co_return all;
+}
+
+async::Task<LaunchedSandbox> LauncherLink::fetch(std::string id) {
+  const frame::Fetch request{id};
+  CO_TRY(Message message, co_await ask(request, id));
+  co_return sandbox_of(std::move(message));
+}
+
+async::Task<void> LauncherLink::deposit(const LaunchedSandbox& sandbox) {
+  std::vector<os::Fd> fds;
+  CO_TRY(os::Fd control, os::duplicate(sandbox.control));
+  fds.push_back(std::move(control));
+  if (sandbox.range) {
+    CO_TRY(os::Fd range, os::duplicate(sandbox.range));
+    fds.push_back(std::move(range));
+  }
+  const std::string id = sandbox.about.id;
+  const frame::Deposit request{id};
+  CO_TRY(Message message, co_await ask(request, id, std::move(fds)));
+  if (!std::holds_alternative<frame::Stored>(message.body)) co_return error_of(message.body);
+  co_return Status{};
+}
+
+}  // namespace cordon::sandbox
