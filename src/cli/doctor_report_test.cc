@@ -52,6 +52,7 @@ TEST(DoctorText, ShowsEachFactTheLevelAndTheCommandsThatChangeIt) {
       "table; "
       "what\n"
       "                                does not goes on below\n"
+      "  disk images       ok\n"
       "  seccomp           ok\n"
       "  seccomp notify    ok\n"
       "  landlock          ok          ABI 4 (files, tcp ports)\n"

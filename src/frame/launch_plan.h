@@ -96,6 +96,10 @@ struct Disk {
   CORDON_FIELDS(Disk, self.bytes, self.inodes, self.image);
 };
 
+// Of images: the tables of more files, or of less space, are not worth making.
+inline constexpr std::uint64_t kSmallestImage = std::uint64_t{1} << 20U;
+inline constexpr std::uint64_t kImageBytesPerInode = 1024;
+
 struct LaunchPlan {
   std::string id;                // of the sandbox; in the name of every kernel object
   std::uint32_t namespaces = 0;  // CLONE_NEW… bits; the floor wants all of kNamespaces

@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ namespace {
 // record.
 constexpr int kWorkloadOomScore = 500;
 constexpr int kMostOomScore = 1000;
+// What the command `nice` gives.
+constexpr int kUngroupedNice = 10;
 constexpr const char* kOomScore = "/proc/self/oom_score_adj";
 
 bool has_ids(uid_t uid, gid_t gid) {
@@ -64,6 +67,18 @@ Status set_capabilities(os::CapabilitySet kept) {
   return {};
 }
 
+// Where no group keeps their number none shares the processors out either: so many processes as are
+// allowed must not keep pid 1, and who supervises it, from running.
+Status wait_for_others(const frame::ProcessLimits& limits) {
+  if (limits.processes == 0) return {};
+  errno = 0;
+  const int now = ::getpriority(PRIO_PROCESS, 0);
+  if (now == -1 && errno != 0) return Error::from_errno("getpriority");
+  if (now >= kUngroupedNice) return {};
+  if (::setpriority(PRIO_PROCESS, 0, kUngroupedNice) != 0) return Error::from_errno("setpriority");
+  return {};
+}
+
 }  // namespace
 
 Status raise_oom_score(const Descent&) {
@@ -98,6 +113,7 @@ Status become_workload_id(const Descent& descent) {
 
 Status set_limits(const Descent& descent) {
   const frame::ProcessLimits& limits = descent.fences.limits;
+  TRY_DO(wait_for_others(limits));
   // 1 byte: no core file is that small, and of all values only this one also keeps the kernel from
   // starting the host's pipe handler.
   TRY_DO(lower_limit(os::Rlimit::core_size, 1));

@@ -123,8 +123,10 @@ void Loop::kill_all(int signal) {
 frame::DiskUse Loop::disk_use() const {
   struct statvfs facts{};
   if (!disk_ || ::fstatvfs(disk_.get(), &facts) != 0) return {};
-  return {.bytes = (facts.f_blocks - facts.f_bfree) * facts.f_frsize,
-          .most_bytes = facts.f_blocks * facts.f_frsize,
+  // What a file system keeps back for itself (f_bfree without f_bavail) is nobody's to fill.
+  const std::uint64_t used = facts.f_blocks - facts.f_bfree;
+  return {.bytes = used * facts.f_frsize,
+          .most_bytes = (used + facts.f_bavail) * facts.f_frsize,
           .inodes = facts.f_files - facts.f_ffree,
           .most_inodes = facts.f_files};
 }

@@ -166,6 +166,36 @@ Status judge_workspace(const frame::Workspace& workspace, const Floor& floor) {
   return {};
 }
 
+// Its files belong to ids of the range; its tables are bounded by its size.
+Status judge_image(const frame::LaunchPlan& plan, const Floor& floor) {
+  if (!plan.disk.image) return {};
+  if (!floor.disk_images || plan.ids != frame::Ids::range) return below_floor("a disk image");
+  if (plan.disk.bytes < frame::kSmallestImage ||
+      plan.disk.inodes > plan.disk.bytes / frame::kImageBytesPerInode) {
+    return below_floor("a disk image of an odd size");
+  }
+  return {};
+}
+
+// What the launcher trusts must not be a workload's to write: a template of a disk, or the lock of
+// a range.
+Status judge_own_files(const frame::LaunchPlan& plan) {
+  const auto reaches = [](std::string_view source) {
+    return std::ranges::any_of(
+        std::array<std::string_view, 2>{kLocks, kDisks},
+        [&](std::string_view own) { return is_below(own, source) || is_below(source, own); });
+  };
+  const bool live = plan.workspace.kind == frame::WorkspaceKind::live && plan.workspace.writable;
+  const bool review = plan.workspace.kind == frame::WorkspaceKind::review;
+  if ((live && reaches(plan.workspace.source)) || (review && reaches(plan.workspace.state)) ||
+      std::ranges::any_of(plan.binds, [&](const frame::Bind& bind) {
+        return bind.writable && reaches(bind.source);
+      })) {
+    return below_floor("a writable mount of the launcher's own files");
+  }
+  return {};
+}
+
 Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
   if (plan.root == frame::RootSource::directory) TRY_DO(judge_tree(plan.root_path, floor));
   for (const frame::Bind& bind : plan.binds) {
@@ -181,8 +211,8 @@ Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
     if (directory != "/dev/shm") TRY_DO(judge_target(directory));
   }
   TRY_DO(judge_workspace(plan.workspace, floor));
-  if (plan.disk.image && !floor.disk_images) return below_floor("a disk image");
-  return {};
+  TRY_DO(judge_own_files(plan));
+  return judge_image(plan, floor);
 }
 
 }  // namespace

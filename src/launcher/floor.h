@@ -22,8 +22,12 @@ struct Floor {
   std::vector<std::string> sources;
   bool caller_ids = false;     // plans may map the launcher's own id (local use without root)
   bool writable_binds = true;  // plans may write to what is of the host, workspaces included
-  bool disk_images = false;
+  bool disk_images = false;    // only root can mount one
 };
+
+// Where the launcher keeps what it trusts itself: locks of id ranges, templates of disks.
+inline constexpr const char* kLocks = "/run/cordon";
+inline constexpr const char* kDisks = "/var/lib/cordon/disks";
 
 inline constexpr std::uint32_t kRange = 65'536;
 // Of pid 1, inside: an id that no system gives to people or services.

@@ -62,6 +62,11 @@ const Below kBelow[] = {
     {"ShowsAPathOutsideTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/root/secret"; }},
     {"ShowsAPathThatOnlyBeginsLikeTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/srvx"; }},
     {"ClimbsOutOfTheFloor", [](LaunchPlan& p) { p.binds[0].source = "/srv/../root"; }},
+    {"WritesTheLaunchersOwnFiles",
+     [](LaunchPlan& p) {
+       p.binds[0].writable = true;
+       p.binds[0].source = "/var/lib/cordon/disks";
+     }},
     {"HasARelativeSource", [](LaunchPlan& p) { p.binds[0].source = "srv"; }},
     {"HasASourceWithANul", [](LaunchPlan& p) { p.binds[0].source = std::string("/srv\0/x", 7); }},
     {"MountsOverProc", [](LaunchPlan& p) { p.binds[0].target = "/proc"; }},
@@ -99,6 +104,44 @@ TEST(Floor, GivesTheCallersIdOnlyWhereThereAreNoRanges) {
   EXPECT_FALSE(judged(plan, user_floor()));
   plan.ids = frame::Ids::caller;
   EXPECT_TRUE(judged(plan, user_floor()));
+}
+
+TEST(Floor, TakesDiskImagesOnlyWhereTheyCanBeMade) {
+  Floor floor = root_floor();
+  LaunchPlan plan = good_plan();
+  plan.disk = {.bytes = 2U << 20U, .inodes = 1000, .image = true};
+  EXPECT_FALSE(judged(plan, floor));
+  floor.disk_images = true;
+  EXPECT_TRUE(judged(plan, floor));
+  plan.disk.inodes = 2049;
+  EXPECT_FALSE(judged(plan, floor)) << "tables without bound";
+  plan.disk = {.bytes = (1U << 20U) - 1, .inodes = 16, .image = true};
+  EXPECT_FALSE(judged(plan, floor)) << "too small to be one";
+  Floor users = user_floor();
+  users.disk_images = true;
+  plan = good_plan();
+  plan.ids = frame::Ids::caller;
+  plan.disk = {.bytes = 2U << 20U, .inodes = 1000, .image = true};
+  EXPECT_FALSE(judged(plan, users)) << "its files would be the caller's";
+}
+
+TEST(Floor, ShowsNothingWritableThatTheLauncherTrusts) {
+  Floor floor = root_floor();
+  floor.sources = {"/"};
+  for (const char* source : {"/", "/var", "/var/lib", "/var/lib/cordon", "/var/lib/cordon/disks",
+                             "/var/lib/cordon/disks/x", "/run", "/run/cordon"}) {
+    LaunchPlan plan = good_plan();
+    plan.binds[0].source = source;
+    EXPECT_TRUE(judged(plan, floor)) << source << ", read-only";
+    plan.binds[0].writable = true;
+    EXPECT_FALSE(judged(plan, floor)) << source;
+    plan = good_plan();
+    plan.workspace.source = source;
+    EXPECT_FALSE(judged(plan, floor)) << source << ", as the workspace";
+  }
+  LaunchPlan plan = good_plan();
+  plan.workspace.source = "/var/lib/cordonade";
+  EXPECT_TRUE(judged(plan, floor));
 }
 
 TEST(Floor, WithoutWritableBindsNothingOfTheHostIsWritten) {

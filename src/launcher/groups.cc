@@ -40,12 +40,15 @@ Result<os::Fd> open_group(const std::string& path) {
   return os::openat(os::at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
+// For I/O only who may make groups there has some: others have the rest without it.
 bool is_wanted_v1(const os::CgroupHierarchy& tree) {
-  const auto& names = tree.mount.controllers;
-  return !tree.mount.v2 && tree.own &&
-         std::ranges::any_of(kControllers, [&](std::string_view controller) {
-           return std::ranges::find(names, controller) != names.end();
-         });
+  if (tree.mount.v2 || !tree.own) return false;
+  const auto has = [&](std::string_view controller) {
+    const auto& names = tree.mount.controllers;
+    return std::ranges::find(names, controller) != names.end();
+  };
+  if (std::ranges::any_of(kControllers, has)) return true;
+  return has("blkio") && ::access(tree.own->c_str(), W_OK) == 0;
 }
 
 Result<std::vector<os::CgroupV1Parent>> v1_parents(const os::CgroupTrees& trees) {
@@ -156,6 +159,14 @@ Result<SandboxGroups> SandboxGroups::prepare(Trees trees, std::string name) {
     TRY_DO(groups.add_v1());
   }
   return groups;
+}
+
+Status SandboxGroups::hold_io(const std::vector<os::IoLimit>& limits) const {
+  os::CgroupLimits io;
+  io.io = limits;
+  if (v1_) return v1_->set_limits(io);
+  if (v2_) return v2_->set_limits(io);
+  return limits.empty() ? Status{} : Error{Errc::unavailable, "no group could hold the I/O limit"};
 }
 
 Result<SandboxGroups> SandboxGroups::create(Trees trees, std::string name,

@@ -34,6 +34,9 @@ class SandboxGroups {
   // Once, before anything lives in them.
   Status limit(const frame::LaunchPlan& plan) const;
 
+  // What the plan's I/O limit means on this host; before anything enters.
+  Status hold_io(const std::vector<os::IoLimit>& limits) const;
+
   // For clone3; nullptr where there is no version 2 tree.
   const os::Fd* v2_dir() const noexcept { return v2_ ? &v2_->dir() : nullptr; }
   // The child's part: enters the groups that clone3 cannot start it in.

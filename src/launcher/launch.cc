@@ -10,6 +10,7 @@
 
 #include "frame/guest.h"
 #include "launcher/descent.h"
+#include "launcher/io_limit.h"
 #include "launcher/sources.h"
 #include "os/file.h"
 #include "os/namespace.h"
@@ -79,6 +80,7 @@ class Launch {
   const JudgedPlan& plan_;
   Workshop& workshop_;
   std::optional<LentRange> range_;
+  std::optional<DiskImage> disk_;
   std::optional<SandboxGroups> groups_;
   HostIds ids_;
   os::Fd user_namespace_;
@@ -96,7 +98,14 @@ Status Launch::prepare() {
   ids_ = host_ids(*plan_, range, workshop_.own);
   TRY(user_namespace_, make_sandbox_namespace(*plan_, range, ids_));
   TRY(sources_, open_sources(plan_, ids_, user_namespace_, workshop_.sources));
+  if (plan_->disk.image) {
+    TRY(DiskImage disk, DiskImage::make(plan_->disk));
+    sources_.disk = disk.take_mount();
+    disk_.emplace(std::move(disk));
+  }
   TRY(SandboxGroups groups, workshop_.groups.take(*plan_));
+  TRY(const auto io, io_limits(plan_, sources_, disk_ ? &*disk_ : nullptr));
+  TRY_DO(groups.hold_io(io));
   groups_.emplace(std::move(groups));
   TRY(pair_, os::socketpair(os::SocketType::stream));
   return {};
@@ -123,7 +132,8 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
 // NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
 Sandbox Launch::take() {
   groups_->rest();
-  return {std::move(range_), *std::move(groups_), *std::move(init_), std::move(pair_.one)};
+  return {std::move(range_), std::move(disk_), *std::move(groups_), *std::move(init_),
+          std::move(pair_.one)};
 }
 
 Result<std::string> Launch::start() {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "frame/launcher.h"
+#include "launcher/disk_image.h"
 #include "launcher/floor.h"
 #include "launcher/floor_sources.h"
 #include "launcher/group_pool.h"
@@ -32,11 +33,12 @@ struct Workshop {
 };
 
 // A sandbox as its launcher holds it: three descriptors (control, pidfd, the range's lock) and no
-// more, because they are what bounds the number of sandboxes. Destroying it ends it: pid 1 is
-// killed and reaped, with it everything in its pid namespace; then the groups go, then the ids are
-// free for the next.
+// more, because they are what bounds the number of sandboxes; a fourth where its disk is an image.
+// Destroying it ends it: pid 1 is killed and reaped, with it everything in its pid namespace; then
+// the groups go, then the disk, then the ids are free for the next.
 struct Sandbox {
   std::optional<LentRange> range;
+  std::optional<DiskImage> disk;
   SandboxGroups groups;
   os::Child init;
   os::Fd control;  // the host's end of the stream; a copy is with the node

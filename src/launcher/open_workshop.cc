@@ -17,7 +17,6 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr const char* kLocks = "/run/cordon";
 constexpr std::size_t kMostProgram = std::size_t{16} << 20U;
 
 // Programs are found beside this one, never by a search path.
@@ -115,6 +114,7 @@ Result<Workshop> open_workshop(const os::Fd& node) {
   if (::geteuid() == 0) {
     floor.first_id = kFirstId;
     floor.ranges = kRanges;
+    floor.disk_images = true;
     TRY(locks, open_locks());
   } else {
     floor.caller_ids = true;

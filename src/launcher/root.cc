@@ -32,13 +32,21 @@ Result<const char*> place_for_disk() {
   return Error{Errc::unavailable, "no directory to mount on"};
 }
 
-Result<os::Fd> mount_disk(const frame::Disk& disk) {
+Result<os::Fd> make_tmpfs(const frame::Disk& disk) {
   TRY(const os::Fd context, os::fsopen("tmpfs"));
   TRY_DO(os::fsconfig_string(context, "size", std::to_string(disk.bytes).c_str()));
   TRY_DO(os::fsconfig_string(context, "nr_inodes", std::to_string(disk.inodes).c_str()));
   TRY_DO(os::fsconfig_string(context, "mode", "0755"));
   TRY_DO(os::fsconfig_create(context));
-  TRY(const os::Fd mount, os::fsmount(context, kPlainFiles));
+  return os::fsmount(context, kPlainFiles);
+}
+
+Result<os::Fd> mount_disk(const frame::Disk& disk, const os::Fd& image) {
+  os::Fd made;
+  if (!disk.image) {
+    TRY(made, make_tmpfs(disk));
+  }
+  const os::Fd& mount = disk.image ? image : made;
   TRY(const char* place, place_for_disk());
   TRY_DO(os::move_mount(mount, os::at_cwd(), place));
   return os::openat(os::at_cwd(), place, O_PATH | O_DIRECTORY);
@@ -126,7 +134,7 @@ Status make_root_of(const os::Fd& root) {
 Result<os::Fd> build_root(const JudgedPlan& plan, const HostIds& ids, const Sources& sources) {
   TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::private_));
   TRY(const Devices devices, open_devices());
-  TRY(const os::Fd disk, mount_disk(plan->disk));
+  TRY(const os::Fd disk, mount_disk(plan->disk, sources.disk));
   TRY_DO(make_layout(disk));
   TRY(const os::Fd root, mount_skeleton(disk));
 

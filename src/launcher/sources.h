@@ -34,6 +34,7 @@ struct Sources {
   std::vector<Source> trees;  // in the order of mounting
   os::Fd workspace;           // the caller's directory; empty for a workspace on the own disk
   os::Fd state;               // of a review: holds upper and work, made here
+  os::Fd disk;                // the own disk where it is an image, detached; empty: a tmpfs
 };
 
 // Before: the caller is in a mount namespace of its own and may mount in it. With `ids` of a range

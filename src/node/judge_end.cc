@@ -12,10 +12,9 @@ bool has_no_inode_left(const frame::DiskUse& disk) {
   return disk.most_inodes > 0 && disk.inodes >= disk.most_inodes;
 }
 
-// Less than a page is left, or no inode: nothing more could be written.
-bool is_full(const frame::DiskUse& disk) {
-  constexpr std::uint64_t kPage = 4096;
-  return (disk.most_bytes > 0 && disk.bytes + kPage > disk.most_bytes) || has_no_inode_left(disk);
+// Less than a write may ask for is left, or no inode: nothing more could be written.
+bool is_full(const frame::DiskUse& disk, std::uint64_t step) {
+  return (disk.most_bytes > 0 && disk.bytes + step > disk.most_bytes) || has_no_inode_left(disk);
 }
 
 // As a shell counts: a limit says why it ended, and this how.
@@ -74,7 +73,7 @@ Verdict of_exit(const EndFacts& facts, const frame::Exited& exited) {
   if (exited.by_signal && exited.value == SIGKILL && out_of_memory) {
     return memory_verdict(facts, main_process(facts), "the memory limit was reached");
   }
-  if (failed && is_full(exited.disk)) return disk_verdict(facts, exited);
+  if (failed && is_full(exited.disk, facts.disk_step)) return disk_verdict(facts, exited);
   if (failed && facts.use.pids_refused.value_or(0) > 0) return pids_verdict(facts, exited);
   return {.ending = exited.by_signal ? Ending::signal : Ending::exit,
           .status = static_cast<int>(exited.value),

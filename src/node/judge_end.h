@@ -28,6 +28,8 @@ struct EndFacts {
   frame::GroupUse use;  // what the groups counted
   std::optional<std::uint64_t> memory_limit;
   std::optional<std::uint64_t> pids_limit;
+  // Less than this left on the own disk is none: what one write may ask for at once.
+  std::uint64_t disk_step = 4096;
   std::string largest;  // "python3 pid 7": who had the most memory when it was last measured
   std::string failure;  // why nothing more is known, where the sandbox was lost
 };

@@ -68,6 +68,15 @@ TEST(JudgeEnd, BlamesTheDiskOnlyForARunThatFailedOnAFullOne) {
   EXPECT_EQ(judge_end(facts).ending, Ending::exit);
 }
 
+TEST(JudgeEnd, TakesADiskForFullWhereTheNextWriteDidNotFit) {
+  EndFacts facts = some_run();
+  facts.exited = exited(1);
+  facts.exited->disk = {.bytes = (64U << 20U) - 800'000, .most_bytes = 64U << 20U};
+  EXPECT_EQ(judge_end(facts).ending, Ending::exit);
+  facts.disk_step = 1U << 20U;
+  EXPECT_EQ(judge_end(facts).ending, Ending::disk);
+}
+
 TEST(JudgeEnd, CountsFilesWhereTheyAreWhatRanOut) {
   EndFacts facts = some_run();
   facts.exited = exited(1);

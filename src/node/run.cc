@@ -98,7 +98,7 @@ asio::awaitable<void> Run::keep_budgets() {
   if (!watch_.is_needed()) co_return;
   asio::steady_timer timer{co_await asio::this_coro::executor};
   while (!facts_.exited) {
-    timer.expires_after(kSample);
+    timer.expires_after(plan::kSample);
     if (const auto [error] = co_await timer.async_wait(kQuiet); error) co_return;
     if (auto over = watch_.look()) {
       stop(*std::move(over), false);
@@ -169,6 +169,8 @@ asio::awaitable<Result<RunOutcome>> Run::conclude() {
   facts_.largest = watch_.largest();
   facts_.memory_limit = lowered_.plan.limits.memory;
   facts_.pids_limit = lowered_.plan.limits.pids;
+  // ext4 takes a large write in large pieces, and refuses the piece that does not fit.
+  if (lowered_.plan.disk.image) facts_.disk_step = std::uint64_t{1} << 20U;
   outcome_.use = facts_.use;
   outcome_.verdict = judge_end(facts_);
   outcome_.wall = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 
+#include "node/tree_size.h"
+#include "os/block_device.h"
 #include "os/directory.h"
 #include "os/file.h"
 #include "os/file_status.h"
@@ -123,13 +125,37 @@ Status Surveyor::look(const plan::SurveyTree& tree) {
   return {};
 }
 
+// A directory that is made later lies where its nearest ancestor does.
+bool lies_on_a_disk(std::string path) {
+  for (;;) {
+    const auto file = os::openat(os::at_cwd(), path.empty() ? "/" : path.c_str(), O_PATH);
+    if (file) return os::block_device_of(*file).has_value();
+    if (path.empty() || file.error().code() != Errc::not_found) return false;
+    path.resize(path.rfind('/'));
+  }
+}
+
+std::optional<std::uint64_t> bytes_of(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  TreeSize size{path};
+  while (!size.step(Ticks::max())) {
+  }
+  if (!size.complete()) return std::nullopt;
+  return size.total();
+}
+
 }  // namespace
 
 Result<plan::Survey> survey(const policy::Policy& policy, const plan::Situation& situation) {
   const std::vector<plan::SurveyTree> trees = plan::trees_to_survey(policy, situation);
   Surveyor surveyor{policy, situation.workspace_target.value_or("/workspace")};
   for (const plan::SurveyTree& tree : trees) TRY_DO(surveyor.look(tree));
-  return surveyor.take();
+  plan::Survey found = surveyor.take();
+  for (const std::string& path : plan::paths_with_io_limit(policy, situation)) {
+    if (!lies_on_a_disk(path)) found.without_device.push_back(path);
+  }
+  found.workspace_bytes = bytes_of(plan::workspace_to_count(policy, situation));
+  return found;
 }
 
 }  // namespace cordon::node

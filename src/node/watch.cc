@@ -13,6 +13,9 @@ namespace {
 // more at every look for so long is one. Time, not looks: beside a fork bomb these take long.
 constexpr std::chrono::milliseconds kStubborn{250};
 
+// Of each look, for counting the workspace.
+constexpr std::chrono::milliseconds kSlice{10};
+
 std::string name_of(const os::TreeUse& tree) {
   if (tree.largest.empty()) return {};
   return fmt::format("{} pid {}", tree.largest, tree.largest_pid);
@@ -29,16 +32,21 @@ Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
   } else if (plan.setup.fences.limits.processes > 0) {
     pids_limit_ = plan.setup.fences.limits.processes;
   }
+  if (budgets_.workspace) {
+    const bool review = plan.workspace.kind == frame::WorkspaceKind::review;
+    workspace_.emplace(review ? plan.workspace.state + "/upper" : plan.workspace.source);
+  }
 }
 
 bool Watch::is_needed() const noexcept {
-  return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_;
+  return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_ || workspace_;
 }
 
 // True when somebody keeps asking for more processes: a group counts refusals; without one, who has
 // all it may have and rests is content, and a fork bomb is busy.
 bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
-  const bool pressed = grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + kSample / 5;
+  const bool pressed =
+      grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + plan::kSample / 5;
   refused_before_ = refused;
   cpu_before_ = cpu;
   return pressed;
@@ -55,7 +63,22 @@ std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
   return Stop{Ending::pids, *pids_limit_, count, {}};
 }
 
+// In slices: a large tree must not keep the program's output waiting.
+std::optional<Stop> Watch::look_at_workspace() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!workspace_ || (!counting_ && now < next_count_)) return std::nullopt;
+  if (!counting_) next_count_ = now + plan::kWorkspaceSample;
+  counting_ = !workspace_->step(now + kSlice);
+  if (counting_) return std::nullopt;
+  const std::uint64_t before = budgets_.workspace_before;
+  const std::uint64_t grown = workspace_->total() - std::min(workspace_->total(), before);
+  const std::uint64_t limit = budgets_.workspace.value_or(0);
+  if (grown <= limit) return std::nullopt;
+  return Stop{Ending::disk, limit, grown, {}};
+}
+
 std::optional<Stop> Watch::look() {
+  if (auto full = look_at_workspace()) return full;
   os::CgroupUsage usage;
   if (grouped_) usage = os::read_cgroup_usage(groups_);
   const bool near_limit =
@@ -63,7 +86,9 @@ std::optional<Stop> Watch::look() {
   // The walk through /proc costs more than the groups' files: only where they do not tell enough.
   os::TreeUse tree;
   if (!grouped_ || near_limit) {
-    tree = os::measure_tree(static_cast<pid_t>(pid_));
+    tree =
+        os::measure_tree(static_cast<pid_t>(pid_),
+                         grouped_ || budgets_.memory ? os::Measure::memory : os::Measure::counts);
     largest_ = name_of(tree);
   }
   const auto cpu = usage.cpu.value_or(tree.cpu);

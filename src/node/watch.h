@@ -9,12 +9,10 @@
 
 #include "frame/launch_plan.h"
 #include "node/judge_end.h"
+#include "node/tree_size.h"
 #include "plan/limits.h"
 
 namespace cordon::node {
-
-// How often budgets that no control group holds are looked at.
-inline constexpr std::chrono::milliseconds kSample{50};
 
 class Watch {
  public:
@@ -32,6 +30,7 @@ class Watch {
   const std::string& largest() const noexcept { return largest_; }
 
  private:
+  std::optional<Stop> look_at_workspace();
   bool is_pressed(std::uint64_t refused, std::chrono::microseconds cpu);
   std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed);
 
@@ -46,6 +45,9 @@ class Watch {
   std::uint64_t refused_before_ = 0;
   std::chrono::microseconds cpu_before_{0};
   std::string largest_;
+  std::optional<TreeSize> workspace_;  // where its growth is a budget
+  std::chrono::steady_clock::time_point next_count_{};
+  bool counting_ = false;
 };
 
 }  // namespace cordon::node

@@ -43,6 +43,8 @@ Result<FileStatus> ask(int dir, const char* name, int flags) {
       .uid = raw.stx_uid,
       .gid = raw.stx_gid,
       .size = raw.stx_size,
+      .allocated = raw.stx_blocks * 512,
+      .links = raw.stx_nlink,
       .device = makedev(raw.stx_dev_major, raw.stx_dev_minor),
       .inode = raw.stx_ino,
       .device_number = makedev(raw.stx_rdev_major, raw.stx_rdev_minor),

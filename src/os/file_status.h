@@ -30,7 +30,9 @@ struct FileStatus {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::uint64_t size = 0;
-  std::uint64_t device = 0;  // with `inode` the file's identity
+  std::uint64_t allocated = 0;  // bytes that it takes on the disk: holes take none
+  std::uint64_t links = 1;      // names that it has
+  std::uint64_t device = 0;     // with `inode` the file's identity
   std::uint64_t inode = 0;
   std::uint64_t device_number = 0;  // of a device; 0 is 0:0, which overlayfs uses for whiteouts
   FileTime modified;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "os/block_device.h"
 #include "os/file.h"
 
 namespace cordon::os {
@@ -70,7 +71,9 @@ Result<CgroupV1> make_v1_group(const CgroupHierarchy& tree, const Controller& co
   std::vector<CgroupV1Parent> parents;
   parents.push_back({tree.mount.controllers, std::move(parent)});
   TRY(CgroupV1 group, CgroupV1::create(parents, fresh_name(controller.name), controller.limits));
-  TRY_DO(read_back(*group.dir(controller.name), controller.v1_file, controller.v1_text));
+  if (*controller.v1_file != '\0') {
+    TRY_DO(read_back(*group.dir(controller.name), controller.v1_file, controller.v1_text));
+  }
   return group;
 }
 
@@ -129,6 +132,7 @@ TrialGroups TrialGroups::make(const CgroupTrees& trees) {
   } else {
     groups.make_v1(trees);
   }
+  groups.add_io(trees);
   return groups;
 }
 
@@ -172,6 +176,35 @@ void TrialGroups::make_v2(const CgroupTrees& trees) {
       refuse(controller.name, reason(held.error()));
     }
   }
+}
+
+void TrialGroups::add_io(const CgroupTrees& trees) {
+  const auto device = any_block_device();
+  if (!device) return;
+  const IoLimit limit{.major = device->major,
+                      .minor = device->minor,
+                      .read_bytes = {},
+                      .write_bytes = std::uint64_t{1} << 40U,
+                      .read_operations = {},
+                      .write_operations = {}};
+  CgroupLimits limits;
+  limits.io.push_back(limit);
+  const std::string numbers = fmt::format("{}:{} ", limit.major, limit.minor);
+  const auto kept = [&](const Fd& dir, const char* file) {
+    const auto text = read_file(dir, file);
+    return text && text->starts_with(numbers) && text->find("1099511627776") != std::string::npos;
+  };
+  if (v2_ && hands_on(*v2_, "io")) {
+    if (v2_->set_limits(limits) && kept(v2_->dir(), "io.max")) held_.emplace_back("io");
+    return;
+  }
+  const CgroupHierarchy* const tree = trees.v1("blkio");
+  if (v2_ || tree == nullptr) return;
+  const Controller blkio{"blkio", limits, "", "", "", ""};
+  auto group = make_v1_group(*tree, blkio);
+  if (!group || !kept(*group->dir("blkio"), "blkio.throttle.write_bps_device")) return;
+  v1_.push_back(*std::move(group));
+  held_.emplace_back("blkio");
 }
 
 void TrialGroups::refuse(std::string_view controller, const std::string& why) {

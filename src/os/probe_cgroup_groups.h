@@ -33,6 +33,8 @@ class TrialGroups {
  private:
   void make_v1(const CgroupTrees& trees);
   void make_v2(const CgroupTrees& trees);
+  // Not one of those that a level needs: where it does not hold nothing is refused.
+  void add_io(const CgroupTrees& trees);
   void refuse(std::string_view controller, const std::string& why);
 
   std::vector<CgroupV1> v1_;

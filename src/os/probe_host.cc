@@ -7,6 +7,7 @@
 
 #include "os/probe_capacity.h"
 #include "os/probe_cgroup.h"
+#include "os/probe_disk.h"
 #include "os/probe_fences.h"
 #include "os/probe_files.h"
 #include "os/probe_identity.h"
@@ -49,6 +50,7 @@ std::vector<Probe> probes(const Caller& caller, const TrialLimit& limit) {
       {Feature::mount_api, [=] { return probe_mount_api(caller, limit); }},
       {Feature::idmapped_mounts, [=] { return probe_idmapped_mounts(caller, limit); }},
       {Feature::overlay, [=] { return probe_overlay(caller, limit); }},
+      {Feature::disk_images, [=] { return probe_disk_images(caller); }},
       {Feature::seccomp, probe_seccomp},
       {Feature::seccomp_notify, [=] { return probe_seccomp_notify(limit); }},
       {Feature::landlock, probe_landlock},

@@ -15,9 +15,23 @@ namespace {
 
 // The fields after the name, which is the second, by their numbers in proc(5).
 constexpr int kState = 3;
-constexpr int kFirstTime = 14;  // utime, stime, cutime, cstime
-constexpr int kLastTime = 17;
+constexpr int kOwn = 14;     // utime and stime
+constexpr int kReaped = 16;  // cutime and cstime
+constexpr int kThreads = 20;
 constexpr int kStarted = 22;
+
+// Where a field's number belongs; null: nobody asks for it.
+std::uint64_t* place_of(int field, ProcessStat& stat, std::uint64_t& own, std::uint64_t& reaped) {
+  if (field == kOwn || field == kOwn + 1) return &own;
+  if (field == kReaped || field == kReaped + 1) return &reaped;
+  if (field == kThreads) return &stat.threads;
+  return field == kStarted ? &stat.started : nullptr;
+}
+
+std::chrono::microseconds from_ticks(std::uint64_t ticks) {
+  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
+  return std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
+}
 
 Error not_a_stat() { return Error{Errc::internal, "/proc/PID/stat has another form"}; }
 
@@ -28,19 +42,21 @@ Result<ProcessStat> parse_process_stat(std::string_view line) {
   if (name == std::string_view::npos || line.size() < name + 3) return not_a_stat();
   line.remove_prefix(name + 2);
   ProcessStat stat{.state = line.front()};
-  std::uint64_t ticks = 0;
+  std::uint64_t own = 0;
+  std::uint64_t reaped = 0;
   for (int field = kState; field < kStarted; ++field) {
     const std::size_t space = line.find(' ');
     if (space == std::string_view::npos) return not_a_stat();
     line.remove_prefix(space + 1);
-    if (field + 1 < kFirstTime || (field + 1 > kLastTime && field + 1 != kStarted)) continue;
+    std::uint64_t* const into = place_of(field + 1, stat, own, reaped);
+    if (into == nullptr) continue;
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
     if (error != std::errc{}) return not_a_stat();
-    (field + 1 == kStarted ? stat.started : ticks) += number;
+    *into += number;
   }
-  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
-  stat.cpu = std::chrono::microseconds{ticks * 1'000'000 / static_cast<std::uint64_t>(kPerSecond)};
+  stat.own = from_ticks(own);
+  stat.cpu = stat.own + from_ticks(reaped);
   return stat;
 }
 

@@ -14,6 +14,8 @@ namespace cordon::os {
 struct ProcessStat {
   char state = '?';                 // as ps shows it
   std::chrono::microseconds cpu{};  // its own and that of children that were reaped
+  std::chrono::microseconds own{};  // without that of children
+  std::uint64_t threads = 0;
   std::uint64_t started = 0;  // clock ticks since boot: with the pid, one process and no other
 
   // It has ended and waits for its parent.

@@ -20,7 +20,12 @@ struct TreeUse {
   std::uint64_t largest_memory = 0;
 };
 
+enum class Measure : std::uint8_t {
+  counts,  // processes, threads and processor time: half of what there is to read
+  memory,  // also memory, and who has the most
+};
+
 // A snapshot, and not an atomic one: processes come and go meanwhile. Empty when `root` is gone.
-TreeUse measure_tree(pid_t root);
+TreeUse measure_tree(pid_t root, Measure what = Measure::memory);
 
 }  // namespace cordon::os

@@ -9,12 +9,13 @@
 #include "plan/admit.h"
 #include "plan/fencing.h"
 #include "plan/patterns.h"
+#include "plan/survey.h"
 #include "record/quantity.h"
 
 namespace cordon::plan {
 namespace {
 
-constexpr std::string_view kSampled = "sampled every 100 ms";
+std::string sampled() { return fmt::format("sampled every {} ms", kSample.count()); }
 
 // The rights that came with each ABI after the first.
 struct LandlockStep {
@@ -98,7 +99,7 @@ class Enforcing {
       say("memory", Hold::held, to_size_text(*wanted.memory));
     } else {
       say("memory", Hold::supervised,
-          fmt::format("{}, {}: no control group", to_size_text(*wanted.memory), kSampled));
+          fmt::format("{}, {}: no control group", to_size_text(*wanted.memory), sampled()));
     }
     if (!wanted.pids) {
       unlimited("pids");
@@ -126,10 +127,9 @@ class Enforcing {
 
   void io(const std::optional<std::uint64_t>& wanted) {
     if (!wanted) return unlimited("io");
-    if (!limiting_.in_group.io_bytes) {
-      say("io", Hold::absent, "no control group for it: not limited here");
-    } else if (request_.host.cgroup_layout == CgroupLayout::v2) {
-      say("io", Hold::held, fmt::format("{} a second", to_size_text(*wanted)));
+    if (request_.host.cgroup_layout == CgroupLayout::v2) {
+      say("io", Hold::held,
+          fmt::format("{} a second, each way, on each disk that it uses", to_size_text(*wanted)));
     } else {
       // A workload can go round it, so that it is not held.
       say("io", Hold::absent,
@@ -144,12 +144,30 @@ class Enforcing {
         fmt::format("{} {}", to_size_text(disk.bytes),
                     disk.image ? "in an image of its own" : "in memory"));
     say("inodes", Hold::held, fmt::format("{}", disk.inodes));
-    if (!files_.writes_to_host) return;
+    if (files_.writes_to_host) workspace_disk();
+  }
+
+  void workspace_disk() {
+    const std::uint64_t largest = limiting_.by_process.file_size;
+    if (const auto& growth = limiting_.budgets.workspace) {
+      const bool review = files_.workspace.kind == frame::WorkspaceKind::review;
+      std::string detail =
+          fmt::format("{} {}, counted every {} s, {} files at most", to_size_text(*growth),
+                      review ? "in the layer of changes" : "more than at the start",
+                      kWorkspaceSample.count(), kMostCounted);
+      const bool others = std::ranges::any_of(files_.binds, &frame::Bind::writable);
+      if (others) detail += "; other mounts are not counted";
+      return say("workspace_disk", Hold::supervised, std::move(detail));
+    }
+    if (largest == 0) {
+      return say("workspace_disk", Hold::absent,
+                 "files of the host are written without a limit of bytes");
+    }
+    const bool too_many = files_.workspace.kind == frame::WorkspaceKind::live &&
+                          !request_.situation.survey.workspace_bytes;
     say("workspace_disk", Hold::absent,
-        limiting_.by_process.file_size == 0
-            ? std::string{"files of the host are written without a limit of bytes"}
-            : fmt::format("no file larger than {}; their sum is not limited",
-                          to_size_text(limiting_.by_process.file_size)));
+        fmt::format("no file larger than {}; their sum is not limited{}", to_size_text(largest),
+                    too_many ? fmt::format(": there are more than {} files", kMostCounted) : ""));
   }
 
   void budgets() {
@@ -160,7 +178,7 @@ class Enforcing {
       unlimited("wall_time");
     }
     if (budgets.cpu) {
-      say("cpu_time", Hold::supervised, fmt::format("{} s, {}", budgets.cpu->count(), kSampled));
+      say("cpu_time", Hold::supervised, fmt::format("{} s, {}", budgets.cpu->count(), sampled()));
     } else {
       unlimited("cpu_time");
     }

@@ -133,7 +133,6 @@ review = true
 cpu_limit = "1"
 memory_limit = "256Mi"
 pids_limit = 32
-io_limit = "1Mi"
 cpu_seconds = 9
 )";
   std::string text;

@@ -33,13 +33,20 @@ frame::Disk disk_of(const Request& request) {
   disk.inodes =
       limits.inodes.value_or(std::clamp(disk.bytes / kBytesPerInode, kFewestInodes, kMostInodes));
   disk.image = disk.bytes > memory;
-  if (disk.image && !request.host.root) {
+  if (disk.image) disk.inodes = std::min(disk.inodes, disk.bytes / frame::kImageBytesPerInode);
+  if (disk.image && (!request.host.root || !request.host.has(Feature::disk_images))) {
+    const Fact& fact = request.host[Feature::disk_images];
     request.refusals.add(
         Errc::unavailable, "DISK",
         {.tried = fmt::format("resources.disk_limit = {}", to_size_text(disk.bytes)),
          .rule = disk_rule(request),
-         .why = fmt::format("without root the sandbox's own disk is in memory, of which it has {}",
-                            to_size_text(memory)),
+         .why = fmt::format(
+             "{} the sandbox's own disk is in memory, of which it has {}",
+             request.host.root
+                 ? fmt::format("where disk images are {}{}", to_string(fact.support),
+                               fact.detail.empty() ? "," : fmt::format(" ({})", fact.detail))
+                 : std::string{"without root"},
+             to_size_text(memory)),
          .fix = request.with_flag(fmt::format("--disk {}", memory))});
   }
   return disk;
@@ -58,7 +65,52 @@ bool has_controller(const HostFacts& host, std::string_view controller) {
          std::ranges::find(host.controllers, controller) != host.controllers.end();
 }
 
-Limiting limits_of(const Request& request, bool writes_to_host) {
+namespace {
+
+// The line that sets the smallest I/O limit.
+std::string io_rule(const Request& request) {
+  for (const auto& checked : request.policy.documents()) {
+    const auto& io = checked->document().resources.io;
+    if (io && request.settings.limits.io == io->value)
+      return rule_text(checked->document(), io->place);
+  }
+  return "default";
+}
+
+// A limit that nothing here can hold is refused: who states one relies on it.
+std::optional<std::uint64_t> io_of(const Request& request) {
+  const std::optional<std::uint64_t>& wanted = request.settings.limits.io;
+  if (!wanted) return std::nullopt;
+  const Fact& groups = request.host[Feature::cgroup];
+  const auto refuse = [&](std::string why, std::string fix) {
+    request.refusals.add(Errc::unavailable, "IO",
+                         {.tried = fmt::format("resources.io_limit = {}", to_size_text(*wanted)),
+                          .rule = io_rule(request),
+                          .why = std::move(why),
+                          .fix = std::move(fix)});
+  };
+  if (!has_controller(request.host, "io") && !has_controller(request.host, "blkio")) {
+    refuse("no control group of this caller can hold it",
+           groups.remedy.empty() ? "cordon doctor" : groups.remedy);
+  }
+  for (const std::string& path : request.situation.survey.without_device) {
+    refuse(fmt::format("{} lies on no disk of its own, so that nothing can slow it down", path),
+           {});
+  }
+  return wanted;
+}
+
+// By how much the workspace may grow: where it is the host's, written, and can be counted.
+bool counts_workspace(const Request& request, const Files& files) {
+  if (!request.settings.limits.disk || !files.workspace.writable) return false;
+  return files.workspace.kind == frame::WorkspaceKind::review ||
+         (files.workspace.kind == frame::WorkspaceKind::live &&
+          request.situation.survey.workspace_bytes);
+}
+
+}  // namespace
+
+Limiting limits_of(const Request& request, const Files& files) {
   const policy::Limits& limits = request.settings.limits;
   const HostFacts& host = request.host;
   Limiting limiting;
@@ -66,9 +118,15 @@ Limiting limits_of(const Request& request, bool writes_to_host) {
   limiting.budgets = {.wall = seconds(limits.wall_seconds),
                       .cpu = seconds(limits.cpu_seconds),
                       .output = limits.output,
-                      .memory = std::nullopt};
+                      .memory = std::nullopt,
+                      .workspace = std::nullopt};
+  if (counts_workspace(request, files)) {
+    limiting.budgets.workspace = limits.disk;
+    if (files.workspace.kind == frame::WorkspaceKind::live)
+      limiting.budgets.workspace_before = request.situation.survey.workspace_bytes.value_or(0);
+  }
   limiting.by_process.open_files = limits.open_files.value_or(0);
-  if (writes_to_host) limiting.by_process.file_size = limits.disk.value_or(0);
+  if (files.writes_to_host) limiting.by_process.file_size = limits.disk.value_or(0);
 
   if (has_controller(host, "memory")) {
     limiting.in_group.memory = limits.memory;
@@ -81,10 +139,9 @@ Limiting limits_of(const Request& request, bool writes_to_host) {
     limiting.by_process.processes = limits.pids.value_or(0);
   }
   if (has_controller(host, "cpu")) limiting.in_group.milli_cpus = limits.milli_cpus;
-  if (has_controller(host, "io") || has_controller(host, "blkio"))
-    limiting.in_group.io_bytes = limits.io;
-  limiting.groups =
-      has_controller(host, "memory") || has_controller(host, "pids") || has_controller(host, "cpu");
+  limiting.in_group.io_bytes = io_of(request);
+  limiting.groups = has_controller(host, "memory") || has_controller(host, "pids") ||
+                    has_controller(host, "cpu") || limiting.in_group.io_bytes.has_value();
   return limiting;
 }
 

@@ -8,9 +8,15 @@
 #include <string_view>
 
 #include "frame/launch_plan.h"
+#include "plan/files.h"
 #include "plan/request.h"
 
 namespace cordon::plan {
+
+// How often a running sandbox is looked at for what no control group holds, and how often, at most,
+// its workspace is counted.
+inline constexpr std::chrono::milliseconds kSample{50};
+inline constexpr std::chrono::seconds kWorkspaceSample{1};
 
 // Kept by the node while the sandbox runs. Absent: without limit.
 struct Budgets {
@@ -19,6 +25,9 @@ struct Budgets {
   std::optional<std::uint64_t> output;
   // Only where no control group keeps it: sampled.
   std::optional<std::uint64_t> memory;
+  // By how much the workspace may grow on the host's disk, in bytes: sampled.
+  std::optional<std::uint64_t> workspace;
+  std::uint64_t workspace_before = 0;  // what it had at the survey
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
 
@@ -33,8 +42,8 @@ struct Limiting {
 // True when this caller may make groups with `controller`.
 bool has_controller(const HostFacts& host, std::string_view controller);
 
-// `writes_to_host`: then no file may grow past a disk limit that is stated, because the disk of a
-// host directory is not the sandbox's own.
-Limiting limits_of(const Request& request, bool writes_to_host);
+// Where the host is written no file may grow past a disk limit that is stated, because the disk of
+// a host directory is not the sandbox's own.
+Limiting limits_of(const Request& request, const Files& files);
 
 }  // namespace cordon::plan

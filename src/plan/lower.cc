@@ -42,7 +42,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   const Root root = root_of(request);
   const Identity identity = identity_of(request, root.source == frame::RootSource::host);
   Files files = files_of(request, root, identity);
-  const Limiting limiting = limits_of(request, files.writes_to_host);
+  const Limiting limiting = limits_of(request, files);
 
   Lowered lowered;
   frame::LaunchPlan& plan = lowered.plan;

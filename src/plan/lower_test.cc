@@ -307,6 +307,60 @@ TEST(Disk, IsInMemoryWhereItFitsAndAnImageForRoot) {
   EXPECT_EQ(disk("disk_limit = \"1Mi\"", false).inodes, 1024U);
 }
 
+TEST(Disk, OfAnImageHasNoMoreFilesThanItsTablesAreWorth) {
+  const Lowered plan =
+      lowered("[resources]\nmemory_limit = \"1Mi\"\ndisk_limit = \"2Mi\"\ninodes_limit = 1000000",
+              full_host(true), situation_of(true));
+  EXPECT_EQ(plan.plan.disk, (frame::Disk{2U << 20U, 2048, true}));
+}
+
+TEST(WorkspaceGrowth, IsCountedWhereADiskLimitIsStated) {
+  constexpr std::string_view kPolicy = "[resources]\ndisk_limit = \"1Mi\"";
+  const std::string review = std::string{kPolicy} + "\n[filesystem]\nreview = true";
+  Situation counted = situation_of();
+  counted.survey.workspace_bytes = 5000;
+  const Lowered live = lowered(kPolicy, full_host(false), counted);
+  EXPECT_EQ(live.budgets.workspace, 1U << 20U);
+  EXPECT_EQ(live.budgets.workspace_before, 5000U);
+  EXPECT_EQ(mechanism(live, "workspace_disk").hold, Hold::supervised);
+
+  const Lowered layer = lowered(review, full_host(false), situation_of());
+  EXPECT_EQ(layer.budgets.workspace, 1U << 20U);
+  EXPECT_EQ(layer.budgets.workspace_before, 0U);
+  EXPECT_EQ(mechanism(layer, "workspace_disk").hold, Hold::supervised);
+}
+
+TEST(WorkspaceGrowth, IsToldToBeFreeWhereNobodyCountsIt) {
+  Situation counted = situation_of();
+  counted.survey.workspace_bytes = 5000;
+  const Lowered without_limit = lowered("", full_host(false), counted);
+  EXPECT_FALSE(without_limit.budgets.workspace);
+  EXPECT_EQ(mechanism(without_limit, "workspace_disk").hold, Hold::absent);
+
+  const Lowered too_large =
+      lowered("[resources]\ndisk_limit = \"1Mi\"", full_host(false), situation_of());
+  EXPECT_FALSE(too_large.budgets.workspace);
+  EXPECT_EQ(mechanism(too_large, "workspace_disk").hold, Hold::absent);
+  EXPECT_NE(mechanism(too_large, "workspace_disk").detail.find("more than 100000 files"),
+            std::string::npos);
+}
+
+TEST(Survey, IsAskedForDisksAndBytesOnlyWhereALimitNeedsThem) {
+  EXPECT_TRUE(paths_with_io_limit(policy_from(""), situation_of()).empty());
+  EXPECT_EQ(workspace_to_count(policy_from(""), situation_of()), "");
+  const auto paths = [](std::string_view text) {
+    return paths_with_io_limit(policy_from(text), situation_of());
+  };
+  EXPECT_EQ(paths("[resources]\nio_limit = \"1Mi\""), std::vector<std::string>{"/srv/shop"});
+  EXPECT_EQ(paths("[filesystem]\nreview = true\n[resources]\nio_limit = \"1Mi\""),
+            (std::vector<std::string>{"/srv/shop", "/var/lib/cordon/runs/k7f3"}));
+  constexpr std::string_view kDisk = "[resources]\ndisk_limit = \"1Mi\"";
+  EXPECT_EQ(workspace_to_count(policy_from(kDisk), situation_of()), "/srv/shop");
+  EXPECT_EQ(workspace_to_count(policy_from(std::string{kDisk} + "\n[filesystem]\nreview = true"),
+                               situation_of()),
+            "");
+}
+
 TEST(Limits, AreKeptByGroupsOrSupervised) {
   constexpr std::string_view kPolicy =
       "[resources]\nmemory_limit = \"64Mi\"\npids_limit = 9\ncpu_limit = \"2\"\ncpu_seconds = 3\n"

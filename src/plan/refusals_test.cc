@@ -83,6 +83,30 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
     expect_only(refused(expected.policy, situation_of()), expected);
 }
 
+TEST(Lowering, RefusesALargeDiskAsRootWhereThereAreNoImages) {
+  expect_only(refused(policy_from("[resources]\nmemory_limit = \"1Mi\"\ndisk_limit = \"2Mi\""),
+                      without(Feature::disk_images, true), situation_of(true)),
+              {"", "", "CORDON-PLAN-DISK", "cordon.toml:3", "resources.disk_limit = 2 MiB",
+               "disk images are absent (taken away)", "cordon run --disk 1048576 -- make test"});
+}
+
+TEST(Lowering, RefusesALimitOfBytesToDiskThatNothingHolds) {
+  constexpr std::string_view kPolicy = "[resources]\nio_limit = \"1Mi\"";
+  HostFacts host = full_host(false);
+  host.controllers = {"cpu", "memory", "pids"};
+  expect_only(refused(policy_from(kPolicy), host, situation_of()),
+              {"", "", "CORDON-PLAN-IO", "cordon.toml:2", "resources.io_limit = 1 MiB",
+               "no control group", "cordon doctor"});
+  expect_only(refused(policy_from(kPolicy), without(Feature::cgroup), situation_of()),
+              {"", "", "CORDON-PLAN-IO", "cordon.toml:2", "resources.io_limit = 1 MiB",
+               "no control group", "sudo mend"});
+  Situation in_memory = situation_of();
+  in_memory.survey.without_device = {"/srv/shop"};
+  expect_only(refused(policy_from(kPolicy), full_host(false), in_memory),
+              {"", "", "CORDON-PLAN-IO", "cordon.toml:2", "resources.io_limit = 1 MiB",
+               "/srv/shop lies on no disk of its own", ""});
+}
+
 TEST(Lowering, RefusesARequirementThatTheHostLacks) {
   for (const std::string_view name :
        {"cgroup", "landlock", "overlay", "idmapped_mounts", "network_filter", "kvm"}) {

@@ -25,6 +25,12 @@ struct SurveyedPath {
 struct Survey {
   std::vector<SurveyedPath> found;
   bool complete = true;  // false: the bound of the walk was reached, so that more may be there
+  // Asked where `io_limit` is stated: host paths that the sandbox writes and that lie on no block
+  // device of their own, so that no control group can slow them down.
+  std::vector<std::string> without_device;
+  // Asked where `disk_limit` is stated: bytes that a live workspace takes on its disk. None: it was
+  // not asked, or there is more than is counted.
+  std::optional<std::uint64_t> workspace_bytes;
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 

@@ -64,4 +64,26 @@ std::vector<SurveyTree> trees_to_survey(const policy::Policy& policy, const Situ
   return trees;
 }
 
+std::vector<std::string> paths_with_io_limit(const policy::Policy& policy,
+                                             const Situation& situation) {
+  const policy::Settings settings = policy.settings();
+  std::vector<std::string> paths;
+  if (!settings.limits.io) return paths;
+  if (situation.workspace_source) {
+    paths.push_back(*situation.workspace_source);
+    if (settings.review) paths.push_back(situation.state_directory);
+  }
+  Refusals ignored;
+  const std::string workspace = workspace_inside(policy, situation);
+  for (const frame::Bind& mount : granted_mounts(policy, situation, workspace, ignored))
+    paths.push_back(mount.source);
+  return paths;
+}
+
+std::string workspace_to_count(const policy::Policy& policy, const Situation& situation) {
+  const policy::Settings settings = policy.settings();
+  const bool live = situation.workspace_source && !settings.review;
+  return live && settings.limits.disk ? *situation.workspace_source : std::string{};
+}
+
 }  // namespace cordon::plan

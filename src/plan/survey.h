@@ -13,6 +13,8 @@ namespace cordon::plan {
 
 // Entries that a walk looks at before it gives up.
 inline constexpr std::size_t kMostSurveyed = 200'000;
+// Entries of a workspace whose bytes are counted.
+inline constexpr std::size_t kMostCounted = 100'000;
 
 enum class Cover : std::uint8_t { none, protect, hide };
 
@@ -42,5 +44,13 @@ std::string workspace_inside(const policy::Policy& policy, const Situation& situ
 // The workspace and the host's mounts, as far as a pattern can match there; nothing to look at
 // where no document hides or protects. A policy that lower() refuses gives what it can.
 std::vector<SurveyTree> trees_to_survey(const policy::Policy& policy, const Situation& situation);
+
+// Paths of the host whose disks an `io_limit` is about: the workspace, its layer of changes, the
+// policy's mounts. Empty where no limit is stated.
+std::vector<std::string> paths_with_io_limit(const policy::Policy& policy,
+                                             const Situation& situation);
+
+// The live workspace, where a `disk_limit` is about its growth; else empty.
+std::string workspace_to_count(const policy::Policy& policy, const Situation& situation);
 
 }  // namespace cordon::plan

@@ -13,6 +13,7 @@ constexpr std::array<Feature, kFeatureCount> kAll = {
     Feature::mount_api,
     Feature::idmapped_mounts,
     Feature::overlay,
+    Feature::disk_images,
     Feature::seccomp,
     Feature::seccomp_notify,
     Feature::landlock,
@@ -51,6 +52,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "idmapped_mounts";
     case Feature::overlay:
       return "overlay";
+    case Feature::disk_images:
+      return "disk_images";
     case Feature::seccomp:
       return "seccomp";
     case Feature::seccomp_notify:

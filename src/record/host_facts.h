@@ -21,6 +21,7 @@ enum class Feature : std::uint8_t {
   mount_api,        // fsopen, open_tree, move_mount, mount_setattr
   idmapped_mounts,
   overlay,         // overlayfs with the rights that a sandbox's launcher has
+  disk_images,     // a file system in a file of ours, on a loop device
   seccomp,         // filters
   seccomp_notify,  // user notification
   landlock,
@@ -33,7 +34,7 @@ enum class Feature : std::uint8_t {
   kvm,
   gvisor,
 };
-inline constexpr std::size_t kFeatureCount = 17;
+inline constexpr std::size_t kFeatureCount = 18;
 std::span<const Feature> all_features() noexcept;
 std::string_view to_string(
     Feature feature) noexcept;  // "user_namespaces": the key in JSON; of some also in `require`

@@ -68,6 +68,38 @@ except OSError as error:
     sys.exit('disk: ' + error.strerror)
 """
 
+# Many files, each smaller than the limit; stamps when it has written what `most` says, and goes on.
+WORKSPACE_FILLER = HEAD + """
+most = int(sys.argv[1])
+for number in range(int(sys.argv[2]) >> 20):
+    with open(f'file{number}', 'wb') as out: out.write(os.urandom(1 << 20))
+    if (number + 1) << 20 == most: stamp()
+    time.sleep(0.01)
+"""
+
+# As much, and never more than a little at once; and one file under a hundred names.
+WORKSPACE_TURNOVER = """
+import os
+for number in range(96):
+    with open('file', 'wb') as out: out.write(os.urandom(1 << 20))
+    os.unlink('file')
+with open('one', 'wb') as out: out.write(os.urandom(1 << 20))
+for number in range(100): os.link('one', f'name{number}')
+import time
+time.sleep(2.5)
+"""
+
+# Past every cache: what the device takes, and the seconds that it took.
+DIRECT_WRITER = """
+import mmap, os, sys, time
+block = mmap.mmap(-1, 1 << 20)
+out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o644)
+os.write(out, block)
+begin = time.monotonic()
+for _ in range(int(sys.argv[2])): os.write(out, block)
+print(time.monotonic() - begin)
+"""
+
 OUTPUT_FLOOD = """
 import os
 block = b'x' * (1 << 16)

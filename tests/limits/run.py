@@ -113,6 +113,13 @@ def one_fork_bomb(caller):
     return end - met(caller)[0]
 
 
+def priority(caller):
+    """Where no group shares the processors out, a workload waits for others; and no less than its caller does."""
+    grouped = caller.uid == 0
+    equal(caller.run([], ["nice"]).out, b"0\n" if grouped else b"10\n")
+    equal(caller.run([], ["nice"], preexec_fn=lambda: os.nice(15)).out, b"15\n")
+
+
 def content_at_the_limit(caller):
     """No fork bomb, and so no stop."""
     ended, _ = attack(caller, ["--pids", "64"], hostile.CONTENT)
@@ -244,6 +251,7 @@ def neighbour(flags, program, seconds=2.5):
 
 CHECKS = {
     "fork_bomb": fork_bomb,
+    "priority": priority,
     "content_at_the_limit": content_at_the_limit,
     "memory_hog": memory_hog,
     "memory_of_a_child": memory_of_a_child,
