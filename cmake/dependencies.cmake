@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The libraries of packages.txt, one per job.
 find_package(Threads REQUIRED)
+set(Boost_USE_STATIC_LIBS ${CORDON_LEAN})
 find_package(Boost 1.81.0 EXACT CONFIG REQUIRED COMPONENTS json)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)

@@ -2,6 +2,7 @@
 # Flags go by target, never into CMAKE_CXX_FLAGS: static programs are linked without sanitizers in every preset.
 set(CORDON_SANITIZE "" CACHE STRING "Sanitizers of ordinary targets, as for -fsanitize=")
 option(CORDON_HARDEN "Hardening flags of a release" OFF)
+option(CORDON_LEAN "Link nothing shared but the C library, and nothing that no one calls" OFF)
 option(CORDON_FUZZ "Build libFuzzer targets instead of corpus replayers" OFF)
 option(CORDON_BENCH "Build benchmarks" OFF)
 option(CORDON_TESTS "Build tests" ON)
@@ -28,10 +29,24 @@ if(CORDON_HARDEN)
   target_link_options(cordon_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 
-# Ordinary targets: sanitizers of the preset, shared fmt.
+# A start of `cordon` is over in milliseconds: loading shared libraries would be a third of it. Debian has no static
+# libfmt, so cmake/fmt.cc is one; without locales, which would bring half of libstdc++.
+if(CORDON_LEAN)
+  add_library(cordon_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
+  target_compile_definitions(cordon_fmt PRIVATE FMT_STATIC_THOUSANDS_SEPARATOR=',')
+  target_compile_definitions(cordon_fmt INTERFACE FMT_SHARED)  # its headers look for a library
+  target_link_libraries(cordon_fmt PRIVATE cordon_flags)
+  target_link_options(cordon_flags INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections,--icf=safe,--as-needed)
+  # Else the shared fmt that it names comes first, and with it the shared libstdc++.
+  set_target_properties(spdlog::spdlog PROPERTIES INTERFACE_LINK_LIBRARIES "cordon_fmt;Threads::Threads")
+else()
+  add_library(cordon_fmt ALIAS fmt::fmt)
+endif()
+
+# Ordinary targets: sanitizers of the preset.
 add_library(cordon_checked INTERFACE)
-target_link_libraries(cordon_checked INTERFACE cordon_flags fmt::fmt)
-target_link_options(cordon_checked INTERFACE -pie)
+target_link_libraries(cordon_checked INTERFACE cordon_flags cordon_fmt)
+target_link_options(cordon_checked INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CORDON_STATIC>>>:-pie>)
 if(CORDON_SANITIZE)
   # Not vptr: its check opens a pipe to read memory, and reports nonsense in tests that use up all descriptors.
   target_compile_options(cordon_checked INTERFACE -fsanitize=${CORDON_SANITIZE} -fno-sanitize=vptr

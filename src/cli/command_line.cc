@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line as a whole.
+#include <array>
 #include <ostream>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/verbs.h"
 
 namespace cordon::cli {
+namespace {
+
+struct Verb {
+  std::string_view name;
+  void (*add)(CLI::App& app, Context& context);
+};
+
+constexpr std::array kVerbs = {Verb{"run", add_run},         Verb{"shell", add_shell},
+                               Verb{"diff", add_diff},       Verb{"apply", add_apply},
+                               Verb{"discard", add_discard}, Verb{"doctor", add_doctor},
+                               Verb{"policy", add_policy}};
+
+// A verb's flags take longer to describe than a sandbox to mount: where the first word is a verb,
+// no other is described. Anything else, --help among it, meets them all.
+void add_verbs(CLI::App& app, Context& context, std::string_view first) {
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == first) return verb.add(app, context);
+  }
+  for (const Verb& verb : kVerbs) verb.add(app, context);
+  add_named_commands(app, context);
+}
+
+}  // namespace
 
 void fail(Context& context, const Error& error) {
   context.err << "cordon: " << error.text() << '\n';
@@ -17,14 +42,7 @@ int run(int argc, const char* const* argv, Context& context) {
   CLI::App app{"Runs agents and their tools isolated, limited, policed and recorded.", "cordon"};
   app.set_version_flag("--version", "cordon " CORDON_VERSION);
   app.require_subcommand(1);
-  add_run(app, context);
-  add_shell(app, context);
-  add_diff(app, context);
-  add_apply(app, context);
-  add_discard(app, context);
-  add_doctor(app, context);
-  add_policy(app, context);
-  add_named_commands(app, context);
+  add_verbs(app, context, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

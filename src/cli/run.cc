@@ -77,12 +77,22 @@ async::Task<node::RunOutcome> create_and_run(sandbox::Backend& backend,
   co_return co_await node::run(*made, lowered, std::move(command), caller);
 }
 
+// Beside the preparation of the run. It does nothing to anybody until it is given a plan; where the
+// run is refused it ends unused. Nothing where no sandbox can stand: lowering says why.
+using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
+EarlyLauncher start_early(const HostFacts& host) {
+  if (!host.root && !host.has(Feature::user_namespaces)) return std::nullopt;
+  return sandbox::start_launcher(beside("cordon-launcher"));
+}
+
 Result<node::RunOutcome> launch(const PreparedRun& run, const RunOptions& options,
-                                const HostFacts& host) {
+                                const HostFacts& host, EarlyLauncher early) {
   asio::io_context loop{1};
   const bool spare = !host.root && host.has(Feature::id_ranges);
   const std::string program = beside("cordon-launcher");
-  TRY(auto launcher, sandbox::LocalLauncher::start(loop.get_executor(), program, spare));
+  if (!early) early.emplace(sandbox::start_launcher(program));
+  TRY(auto started, *std::move(early));
+  TRY(auto launcher, sandbox::LocalLauncher::adopt(loop.get_executor(), std::move(started), spare));
   sandbox::ProcessBackend backend{loop.get_executor(), launcher};
   TRY(const std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options.raw));
   sandbox::Command command{.arguments = options.command,
@@ -101,11 +111,12 @@ Result<node::RunOutcome> launch(const PreparedRun& run, const RunOptions& option
 
 // Every step is in the record before it takes effect.
 Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOptions& options,
-                                           const HostFacts& host, const Clock& clock) {
+                                           const HostFacts& host, EarlyLauncher early,
+                                           const Clock& clock) {
   TRY(audit::FileLog log, open_log(run.state, clock));
   TRY_DO(log.append(run.id, PolicyAccepted{digest_of(run.lowered)}));
   TRY_DO(log.append(run.id, SandboxStarted{Isolation::process, run.lowered.enforcement}));
-  auto outcome = launch(run, options, host);
+  auto outcome = launch(run, options, host, std::move(early));
   const Verdict verdict =
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
@@ -139,10 +150,10 @@ void end_review(review::RunDirectory& directory, const node::RunOutcome& outcome
 }
 
 int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFacts& host,
-                 RunReport& report, Context& context) {
+                 EarlyLauncher early, RunReport& report, Context& context) {
   const SystemClock clock;
   auto directory = open_review(run, options, host, clock);
-  auto outcome = directory ? record_and_launch(run, options, host, clock)
+  auto outcome = directory ? record_and_launch(run, options, host, std::move(early), clock)
                            : Result<node::RunOutcome>{directory.error()};
   if (!outcome) {
     report.failure = outcome.error().text();
@@ -164,6 +175,7 @@ int run_reported(const RunOptions& options, RunReport& report, Context& context)
   const HostFacts host = known_host_facts(context);
   report.command = options.command;
   report.level = level_of(host).level;
+  EarlyLauncher early = start_early(host);
   WhyNot why;
   const auto run = prepare_run(options, context, host, why);
   report.id = why.id;
@@ -175,7 +187,7 @@ int run_reported(const RunOptions& options, RunReport& report, Context& context)
     return static_cast<int>(Exit::refused);
   }
   report.enforcement = run->lowered.enforcement;
-  return run_prepared(*run, options, host, report, context);
+  return run_prepared(*run, options, host, std::move(early), report, context);
 }
 
 void run_command(const RunOptions& options, Context& context) {

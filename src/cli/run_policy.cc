@@ -37,13 +37,19 @@ Result<policy::Policy> policy_of_run(const RunOptions& options, const std::strin
   if (!options.preset.empty() && policy::find_preset(options.preset) == nullptr) {
     return no_such_preset(options.preset);
   }
-  const policy::Registries registries = look_up_registries(context, workspace);
+  // Looked up where a document asks: it takes as long as all the rest of this.
+  const auto registries_for = [&](const policy::PolicyDocument& document) {
+    return policy::may_need_registries(document) ? look_up_registries(context, workspace)
+                                                 : policy::Registries{};
+  };
   TRY(auto document, own_document(options, context, problems));
+  const policy::Registries own_registries = registries_for(document);
   TRY(policy::Policy whole,
-      policy::check(std::move(document), policy::Origin::user, registries, &problems));
+      policy::check(std::move(document), policy::Origin::user, own_registries, &problems));
   TRY(const auto site, site_layer());
   if (site) {
     TRY(auto ceiling, load_document(*site, problems));
+    const policy::Registries registries = registries_for(ceiling);
     TRY(const policy::Policy checked,
         policy::check(std::move(ceiling), policy::Origin::site, registries, &problems));
     whole = policy::attenuate(checked, whole);
@@ -57,6 +63,7 @@ Result<policy::Policy> policy_of_run(const RunOptions& options, const std::strin
     return whole;
   }
   TRY(auto file, load_document(own, problems));
+  const policy::Registries registries = registries_for(file);
   return policy::narrow(whole, std::move(file), registries, &problems);
 }
 

@@ -11,9 +11,14 @@ namespace {
 constexpr std::size_t kLargest = 1 << 20;
 
 Result<std::string> read_all(std::istream& from, const std::string& name) {
-  std::string text(kLargest + 1, '\0');
-  from.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(from.gcount()));
+  constexpr std::size_t kPart = 8192;
+  std::string text;
+  while (from && text.size() <= kLargest) {
+    const std::size_t held = text.size();
+    text.resize(held + kPart);
+    from.read(text.data() + held, kPart);
+    text.resize(held + static_cast<std::size_t>(from.gcount()));
+  }
   if (from.bad()) return Error{Errc::not_found, name + ": cannot be read"};
   if (text.size() > kLargest) return Error{Errc::invalid, name + ": larger than 1 MiB"};
   return text;

@@ -38,7 +38,7 @@ Status enter_groups(Descent& descent) { return descent.groups.enter(); }
 Status enter_network(Descent& descent) { return os::setns(descent.network, os::Ns::net); }
 
 Status build_tree(Descent& descent) {
-  TRY(descent.proc, build_root(descent.plan, descent.ids, descent.sources));
+  TRY(descent.namespace_limits, build_root(descent.plan, descent.ids, descent.sources));
   return {};
 }
 
@@ -54,8 +54,8 @@ Status enter_user_namespace(Descent& descent) {
 }
 
 Status forbid_more_namespaces(Descent& descent) {
-  TRY_DO(forbid_namespaces(descent.proc));
-  descent.proc = os::Fd{};
+  TRY_DO(forbid_namespaces(descent.namespace_limits));
+  descent.namespace_limits = os::Fd{};
   return {};
 }
 
@@ -113,6 +113,8 @@ Status close_descriptors(Descent& descent) {
   return os::set_cloexec_from(kControl + 1);
 }
 
+Status await_program(Descent& descent) { return descent.program.await(); }
+
 Status load_init_filter(Descent&) {
   return os::seccomp_load(os::filter_program(os::FilterProfile::init));
 }
@@ -131,6 +133,7 @@ constexpr std::array kToInit = {
     Step{"descriptors", close_descriptors},
     Step{"capabilities", keep_few_capabilities},
     Step{"no_new_privs", give_up_gaining},
+    Step{"program", await_program},
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };
 
@@ -144,7 +147,7 @@ FailedStep descend(Descent& descent) {
     if (!taken) return {step.name, std::move(taken).error()};
   }
   const std::array<std::string, 1> arguments{"cordon-init"};
-  return {"exec", os::execveat(descent.program, arguments, {})};
+  return {"exec", os::execveat(descent.program.file(), arguments, {})};
 }
 
 }  // namespace cordon::launcher

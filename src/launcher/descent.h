@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "launcher/floor.h"
 #include "launcher/groups.h"
+#include "launcher/program.h"
 #include "launcher/sources.h"
 #include "os/fd.h"
 
@@ -22,10 +23,10 @@ struct Descent {
   const os::Fd& network;         // a namespace of the pool
   const os::Fd& user_namespace;  // of the sandbox; entered last but one
   const os::Fd& control;         // the guest's end of the stream
-  const os::Fd& program;         // cordon-init, sealed
+  const Program& program;        // cordon-init
   const os::Fd& launcher;        // a pidfd of it
   bool may_set_groups = true;
-  os::Fd proc{};  // made on the way
+  os::Fd namespace_limits{};  // /proc/sys/user, made on the way
 };
 
 struct Step {

@@ -147,6 +147,7 @@ Result<std::string> Launch::start() {
   init_.emplace(cloned.pid, std::move(cloned.pidfd));
   reports.write = os::Fd{};
   pair_.two = os::Fd{};
+  TRY_DO(workshop_.program.fill());
   const auto setup = frame::encode(frame::ToGuest{plan_->setup});
   TRY(const std::size_t sent, os::send(pair_.one, setup));
   if (sent != setup.size()) return Error{Errc::internal, "the setup does not fit the stream"};

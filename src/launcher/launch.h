@@ -14,6 +14,7 @@
 #include "launcher/groups.h"
 #include "launcher/identity.h"
 #include "launcher/net_pool.h"
+#include "launcher/program.h"
 #include "os/fd.h"
 #include "os/process.h"
 
@@ -25,8 +26,8 @@ struct Workshop {
   FloorSources sources;
   OwnIds own;
   RangeLender ranges;
-  os::Fd self;     // a pidfd of the launcher
-  os::Fd program;  // cordon-init in a sealed memfd
+  os::Fd self;  // a pidfd of the launcher
+  Program program;
   NetPool networks;
   Trees trees;
   GroupPool groups;

@@ -35,19 +35,20 @@ SplitPath split_last(std::string_view path) {
 }
 
 Result<os::Fd> make_directory_in(const os::Fd& root, std::string_view path) {
-  TRY(os::Fd at, os::duplicate(root));
-  for (std::string_view rest = path; !rest.empty();) {
-    const std::size_t slash = rest.find('/');
-    const std::string part{rest.substr(0, slash)};
-    rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash + 1);
-    if (part.empty()) continue;
-    TRY_DO(make_directory(root, at, part));
-    auto next = os::open_beneath(
-        at, part.c_str(), {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused});
-    if (!next) return std::move(next).error().with(path);
-    at = *std::move(next);
-  }
-  return at;
+  constexpr os::OpenHow kDirectory{.flags = O_PATH | O_DIRECTORY,
+                                   .symlinks = os::Symlinks::refused};
+  while (path.ends_with('/')) path.remove_suffix(1);
+  while (path.starts_with('/')) path.remove_prefix(1);
+  if (path.empty()) return os::duplicate(root);
+  // Most parents are there already: one call instead of four for each component.
+  if (auto there = os::open_beneath(root, std::string{path}.c_str(), kDirectory)) return there;
+  const auto [parent, name] = split_last(path);
+  TRY(const os::Fd at, make_directory_in(root, parent));
+  const std::string leaf{name};
+  TRY_DO(make_directory(root, at, leaf));
+  auto made = os::open_beneath(at, leaf.c_str(), kDirectory);
+  if (!made) return std::move(made).error().with(path);
+  return made;
 }
 
 Result<os::Fd> make_file_in(const os::Fd& root, std::string_view path) {
@@ -56,8 +57,7 @@ Result<os::Fd> make_file_in(const os::Fd& root, std::string_view path) {
   const std::string leaf{name};
   auto there = os::openat(dir, leaf.c_str(), O_PATH | O_NOFOLLOW);
   if (there) return there;
-  TRY_DO(os::create_file(dir, leaf.c_str(), "", 0644));
-  return os::openat(dir, leaf.c_str(), O_PATH | O_NOFOLLOW);
+  return os::openat(dir, leaf.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
 }
 
 }  // namespace cordon::launcher

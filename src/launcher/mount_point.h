@@ -13,7 +13,7 @@ namespace cordon::launcher {
 // the way is refused (invalid): an image could lead the mount elsewhere.
 Result<os::Fd> make_directory_in(const os::Fd& root, std::string_view path);
 
-// The same for a file, made empty where missing. O_PATH.
+// The same for a file, made empty where missing: a place to mount on, perhaps O_PATH.
 Result<os::Fd> make_file_in(const os::Fd& root, std::string_view path);
 
 struct SplitPath {

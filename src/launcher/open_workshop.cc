@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "os/file.h"
-#include "os/memfd.h"
 #include "os/mount.h"
 #include "os/namespace.h"
 #include "os/pidfd.h"
@@ -16,20 +15,6 @@
 
 namespace cordon::launcher {
 namespace {
-
-constexpr std::size_t kMostProgram = std::size_t{16} << 20U;
-
-// Programs are found beside this one, never by a search path.
-Result<os::Fd> seal_init() {
-  std::array<char, 4096> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (length < 0) return Error::from_errno("readlink /proc/self/exe");
-  std::string beside{path.data(), static_cast<std::size_t>(length)};
-  beside.resize(beside.rfind('/') + 1);
-  beside += "cordon-init";
-  TRY(const std::string program, os::read_file(os::at_cwd(), beside.c_str(), kMostProgram));
-  return os::sealed_memfd("cordon-init", as_bytes(program), os::Executable::yes);
-}
 
 // Only root writes there, and a link that somebody put in its place is not followed.
 Result<os::Fd> open_locks() {
@@ -91,7 +76,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
   if (!cgroup.empty()) TRY_DO(place_groups_below(trees, cgroup));
   reclaim_groups(trees);
   TRY(FloorSources sources, FloorSources::open(floor.sources));
-  TRY(os::Fd program, seal_init());
+  TRY(Program program, Program::open());
   TRY(os::Fd self, os::pidfd_open(::getpid()));
   const auto held = std::make_shared<const os::CgroupTrees>(std::move(trees));
   return Workshop{.floor = std::move(floor),

@@ -46,17 +46,18 @@ Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
   TRY(const os::Fd onto, make_directory_in(root, "/proc"));
   TRY_DO(os::move_mount(mount, onto));
   TRY(const os::Fd proc, os::openat(root, "proc", O_PATH | O_DIRECTORY));
-  TRY(os::Fd bare, os::open_tree(root, "proc", os::Reach::one));
+  // From below what is laid over `sys`: its files are still writable through this.
+  TRY(os::Fd limits, os::openat(proc, "sys/user", O_PATH | O_DIRECTORY));
   for (const char* name : kBlankFiles) TRY_DO(lay_over(proc, name, disk, "blank"));
   for (const char* name : kEmptyDirectories) TRY_DO(lay_over(proc, name, disk, "empty"));
   for (const char* name : kReadOnly) TRY_DO(lay_over(proc, name, proc, name));
-  return bare;
+  return limits;
 }
 
-Status forbid_namespaces(const os::Fd& proc) {
+Status forbid_namespaces(const os::Fd& limits) {
   for (const char* kind : kNamespaceLimits) {
-    const std::string file = std::string{"sys/user/max_"} + kind + "_namespaces";
-    const Status written = os::write_file(proc, file.c_str(), "0");
+    const std::string file = std::string{"max_"} + kind + "_namespaces";
+    const Status written = os::write_file(limits, file.c_str(), "0");
     // Time namespaces are younger than the others.
     if (!written && written.error().code() != Errc::not_found) return written;
   }

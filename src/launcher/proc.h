@@ -7,12 +7,12 @@
 
 namespace cordon::launcher {
 
-// Mounts it at `root`/proc; `disk` holds what lies over the masked entries. Gives a second mount of
-// it without masks.
+// Mounts it at `root`/proc; `disk` holds what lies over the masked entries. Gives
+// the directory of the limits of namespaces, still writable.
 Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk);
 
 // No namespace of any kind can be made by the user namespace that the caller is in, nor below it,
-// whatever capabilities somebody has there. Before: `proc` as from mount_proc.
-Status forbid_namespaces(const os::Fd& proc);
+// whatever capabilities somebody has there. Before: `limits` as from mount_proc.
+Status forbid_namespaces(const os::Fd& limits);
 
 }  // namespace cordon::launcher

@@ -151,13 +151,13 @@ Result<os::Fd> build_root(const JudgedPlan& plan, const HostIds& ids, const Sour
                         : add_own_directory(root, disk, placing.target, ++number, ids);
     if (!placed) return std::move(placed).error().with(placing.target);
   }
-  TRY(os::Fd proc, mount_proc(root, disk));
+  TRY(os::Fd limits, mount_proc(root, disk));
 
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));
   TRY_DO(
       os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one));
   TRY_DO(make_root_of(root));
-  return proc;
+  return limits;
 }
 
 }  // namespace cordon::launcher

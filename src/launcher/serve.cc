@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <signal.h>
+#include <span>
 #include <sys/epoll.h>
 #include <vector>
 
@@ -150,13 +152,15 @@ void Server::drop_node() {
 
 Status Server::serve_node() {
   if (!node_) return {};
-  std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
+  // Not set to zero: no page is touched that no message fills.
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage);
+  const std::span buffer{memory.get(), frame::kLongestLauncherMessage};
   auto got = os::receive(node_, buffer, 2);
   if (!got || got->bytes == 0) {
     drop_node();
     return {};
   }
-  auto message = frame::decode_to_launcher(std::span{buffer}.first(got->bytes));
+  auto message = frame::decode_to_launcher(buffer.first(got->bytes));
   if (!message) {
     refuse({}, "malformed", message.error().text());
     return {};

@@ -4,8 +4,10 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <string>
 #include <string_view>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "os/file.h"
@@ -39,12 +41,34 @@ Result<bool> is_sealed(const Fd& memfd) {
   return (seals & kSeals) == kSeals;
 }
 
+namespace {
+
+// The end of the file is where it ends while it is read, whatever its size was before.
+Status copy_into(const Fd& memfd, const Fd& file, std::size_t most) {
+  for (std::size_t copied = 0; copied <= most;) {
+    // One byte past the bound tells "exactly full" from "too long".
+    const ssize_t put = ::sendfile(memfd.get(), file.get(), nullptr, most + 1 - copied);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return Error::from_errno("sendfile");
+    if (put == 0) return {};
+    copied += static_cast<std::size_t>(put);
+  }
+  return Error{Errc::exhausted, "sendfile: more than " + std::to_string(most) + " bytes"};
+}
+
+}  // namespace
+
 Result<Fd> sealed_memfd(const char* name, std::span<const std::byte> bytes, Executable executable) {
   TRY(Fd memfd, memfd_create(name, executable));
   TRY_DO(write_all(memfd, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   TRY_DO(seal(memfd));
   if (::lseek(memfd.get(), 0, SEEK_SET) < 0) return Error::from_errno("lseek").with(name);
   return memfd;
+}
+
+Status fill_and_seal(const Fd& memfd, const Fd& file, std::size_t most) {
+  TRY_DO(copy_into(memfd, file, most));
+  return seal(memfd);
 }
 
 }  // namespace cordon::os

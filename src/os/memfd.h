@@ -28,4 +28,8 @@ Result<bool> is_sealed(const Fd& memfd);
 Result<Fd> sealed_memfd(const char* name, std::span<const std::byte> bytes,
                         Executable executable = Executable::no);
 
+// Copies `file`, which has at most `most` bytes, into an empty memfd and seals that. The bytes do
+// not pass through the caller's memory.
+Status fill_and_seal(const Fd& memfd, const Fd& file, std::size_t most);
+
 }  // namespace cordon::os

@@ -45,6 +45,25 @@ TEST(Memfd, SealedFromBytesReadsFromTheStart) {
   EXPECT_TRUE(*is_sealed(*memfd));
 }
 
+TEST(Memfd, IsFilledWithAWholeFileAndSealed) {
+  const auto file = sealed_memfd("file", as_bytes("bytes"));
+  const auto memfd = memfd_create("copy");
+  ASSERT_TRUE(file && memfd);
+  const Status filled = fill_and_seal(*memfd, *file, 5);
+  ASSERT_TRUE(filled) << filled.error().text();
+  EXPECT_TRUE(*is_sealed(*memfd));
+  ASSERT_EQ(::lseek(memfd->get(), 0, SEEK_SET), 0);
+  EXPECT_EQ(*read_all(*memfd, 10), "bytes");
+}
+
+TEST(Memfd, IsNotSealedWhereTheFileIsTooLong) {
+  const auto file = sealed_memfd("file", as_bytes("bytes"));
+  const auto memfd = memfd_create("copy");
+  ASSERT_TRUE(file && memfd);
+  EXPECT_FALSE(fill_and_seal(*memfd, *file, 4));
+  EXPECT_FALSE(*is_sealed(*memfd));
+}
+
 TEST(Memfd, OfAnOrdinaryFileCannotBeSealed) {
   const auto pipe = pipe2();
   ASSERT_TRUE(pipe);

@@ -18,7 +18,7 @@ TEST(ProcessStat, IsReadBehindANameThatLooksLikeFields) {
   EXPECT_FALSE(stat->has_ended());
   EXPECT_EQ(stat->started, 987'654U);
   EXPECT_EQ(stat->cpu, std::chrono::seconds{100} / ::sysconf(_SC_CLK_TCK));
-  EXPECT_EQ(stat->own, std::chrono::seconds{30} / ::sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(stat->own, std::chrono::microseconds{30'000'000} / ::sysconf(_SC_CLK_TCK));
   EXPECT_EQ(stat->threads, 1U);
 }
 

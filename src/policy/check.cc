@@ -101,6 +101,13 @@ Result<CheckedDocument> check_document(PolicyDocument document, Origin origin,
 
 }  // namespace
 
+// A preset may name one: then it is not looked into a second time only to know.
+bool may_need_registries(const PolicyDocument& document) {
+  return !document.extends.empty() ||
+         std::ranges::any_of(document.network.egress_allowlist.items,
+                             [](const EgressRule& rule) { return !rule.registry.empty(); });
+}
+
 Result<Policy> check(PolicyDocument document, Origin origin, const Registries& registries,
                      Problems* problems) {
   if (origin == Origin::workspace) {

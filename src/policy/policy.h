@@ -55,6 +55,9 @@ class Policy {
   Documents documents_;
 };
 
+// False: what @npm and the like stand for makes no difference to this document.
+bool may_need_registries(const PolicyDocument& document);
+
 // The way from a document to a policy. `origin` says who wrote it, and so what it may name;
 // `registries` what @npm and the like stand for. A workspace file is refused: it is no policy, see
 // narrow(). All problems are in `problems` where it is given, the first is the Error.

@@ -2,6 +2,7 @@
 #include "sandbox/guest_link.h"
 
 #include <array>
+#include <span>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -34,13 +35,16 @@ GuestLink::GuestLink(const asio::any_io_executor& executor, os::Fd control)
 asio::awaitable<void> GuestLink::serve() {
   using namespace asio::experimental::awaitable_operators;
   const auto read_in = [](GuestLink& link) -> asio::awaitable<void> {
-    std::vector<std::byte> buffer(std::size_t{128} << 10U);
+    // Not set to zero: no page is touched that no output fills.
+    constexpr std::size_t kSize = std::size_t{128} << 10U;
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(kSize);
+    const std::span buffer{memory.get(), kSize};
     while (!link.ended_) {
       const auto [error, count] =
           co_await link.stream_.async_read_some(asio::buffer(buffer.data(), buffer.size()), kQuiet);
       if (error) {
         link.end(Error{Errc::unavailable, "the sandbox has ended"});
-      } else if (Status taken = link.take(std::span{buffer}.first(count)); !taken) {
+      } else if (Status taken = link.take(buffer.first(count)); !taken) {
         link.end(std::move(taken).error());
       }
     }

@@ -132,6 +132,9 @@ TEST_F(RootService, HoldsThreeDescriptorsForASandbox) {
     });
     return before;
   };
+  // With its first sandbox the launcher is done with the file of cordon-init.
+  ASSERT_NE(node.launch(plan("abcd22")).as<frame::Launched>(), nullptr);
+  ASSERT_NE(node.ask(frame::Destroy{"abcd22"}).as<frame::Ended>(), nullptr);
   const std::size_t empty = settled();
   for (int number = 0; number < 20; ++number) {
     const std::string id = "abcd23" + std::string{static_cast<char>('a' + number)};

@@ -21,12 +21,15 @@ using namespace cordon;
 
 constexpr int kNode = 3;
 
-Status serve_caller() {
+// `last` keeps the caller's socket open for as long as there may be something to say: at its end the
+// caller takes us for gone.
+Status serve_caller(os::Fd& last) {
   // Signals of the caller's terminal are the caller's business.
   ::setsid();
-  os::Fd node{kNode};
+  last = os::Fd{kNode};
   TRY_DO(os::close_from(kNode + 1));
-  TRY_DO(os::set_inheritable(node, false));
+  TRY_DO(os::set_inheritable(last, false));
+  TRY(os::Fd node, os::duplicate(last));
   TRY(launcher::Workshop workshop, launcher::open_workshop(node));
   TRY(launcher::Server server, launcher::Server::over(std::move(workshop), std::move(node)));
   return server.run();
@@ -56,7 +59,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-  const Status served = service ? serve_nodes(argv[2], argv[4]) : serve_caller();
+  os::Fd last;
+  const Status served = service ? serve_nodes(argv[2], argv[4]) : serve_caller(last);
   if (served) return 0;
   static_cast<void>(std::fprintf(stderr, "cordon: launcher: %s\n", served.error().text().c_str()));
   return 125;

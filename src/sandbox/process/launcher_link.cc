@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process/launcher_link.h"
 
+#include <memory>
+#include <span>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -125,11 +128,12 @@ async::Task<LauncherLink::Message> LauncherLink::receive() {
   // Its caller gave up: that says nothing about the launcher.
   if (error == asio::error::operation_aborted) co_return Error{Errc::timeout, "given up"};
   if (error) co_return lost();
-  std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
+  // Not set to zero: no page is touched that no message fills.
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage);
+  const std::span buffer{memory.get(), frame::kLongestLauncherMessage};
   auto got = os::receive(*Borrowed{socket_}, buffer, 3);
   if (!got || got->bytes == 0) co_return lost();
-  CO_TRY(frame::FromLauncher body,
-         frame::decode_from_launcher(std::span{buffer}.first(got->bytes)));
+  CO_TRY(frame::FromLauncher body, frame::decode_from_launcher(buffer.first(got->bytes)));
   Message message{std::move(body), std::move(got->fds)};
   co_return message;
 }

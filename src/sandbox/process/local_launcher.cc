@@ -45,30 +45,35 @@ Status map_ids(const os::Fd& socket, pid_t pid, bool spare_id) {
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(const asio::any_io_executor& executor, Started started, os::Fd end)
+Result<StartedLauncher> start_launcher(const std::string& program) {
+  TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
+  const std::array<const os::Fd*, 1> fds{&pair.two};  // becomes descriptor 3
+  TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, {}, fds));
+  return StartedLauncher{std::move(child), std::move(pair.one)};
+}
+
+LocalLauncher::LocalLauncher(const asio::any_io_executor& executor, StartedLauncher started,
+                             os::Fd end)
     : child_{std::move(started.child)},
       link_{executor, std::move(started.socket)},
       end_{executor, end.release()} {}
 
-Result<LocalLauncher::Started> LocalLauncher::start_program(const std::string& program,
-                                                            bool spare_id) {
-  TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
-  const std::array<const os::Fd*, 1> fds{&pair.two};  // becomes descriptor 3
-  TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, {}, fds));
-  pair.two = os::Fd{};
-  TRY_DO(map_ids(pair.one, child.pid(), spare_id));
-  return Started{std::move(child), std::move(pair.one)};
-}
-
-Result<LocalLauncher> LocalLauncher::start(const asio::any_io_executor& executor,
-                                           const std::string& program, bool spare_id) {
-  TRY(Started started, start_program(program, spare_id));
+Result<LocalLauncher> LocalLauncher::adopt(const asio::any_io_executor& executor,
+                                           StartedLauncher started, bool spare_id) {
+  TRY_DO(map_ids(started.socket, started.child.pid(), spare_id));
   TRY(os::Fd end, os::duplicate(started.child.pidfd()));
   return LocalLauncher{executor, std::move(started), std::move(end)};
 }
 
+Result<LocalLauncher> LocalLauncher::start(const asio::any_io_executor& executor,
+                                           const std::string& program, bool spare_id) {
+  TRY(StartedLauncher started, start_launcher(program));
+  return adopt(executor, std::move(started), spare_id);
+}
+
 Status LocalLauncher::reclaim(const std::string& program, bool spare_id) {
-  TRY(Started started, start_program(program, spare_id));
+  TRY(StartedLauncher started, start_launcher(program));
+  TRY_DO(map_ids(started.socket, started.child.pid(), spare_id));
   started.socket = os::Fd{};  // its first look finds nobody: it ends by itself
   TRY_DO(std::move(started.child).wait());
   return {};

@@ -14,10 +14,20 @@
 
 namespace cordon::sandbox {
 
+// A launcher that prepares itself while its caller does so too. Destroying it ends it.
+struct StartedLauncher {
+  os::Child child;
+  os::Fd socket;
+};
+Result<StartedLauncher> start_launcher(const std::string& program);
+
 class LocalLauncher {
  public:
-  // Starts `program`. Without root it writes the launcher's id maps, through the set-user-id
-  // helpers where the user has subordinate ids and `spare_id` asks for one.
+  // Without root it writes the launcher's id maps, through the set-user-id helpers where the user
+  // has subordinate ids and `spare_id` asks for one.
+  static Result<LocalLauncher> adopt(const asio::any_io_executor& executor, StartedLauncher started,
+                                     bool spare_id);
+  // Both in one.
   static Result<LocalLauncher> start(const asio::any_io_executor& executor,
                                      const std::string& program, bool spare_id);
 
@@ -36,13 +46,7 @@ class LocalLauncher {
   static Status reclaim(const std::string& program, bool spare_id);
 
  private:
-  struct Started {
-    os::Child child;
-    os::Fd socket;
-  };
-  static Result<Started> start_program(const std::string& program, bool spare_id);
-
-  LocalLauncher(const asio::any_io_executor& executor, Started started, os::Fd end);
+  LocalLauncher(const asio::any_io_executor& executor, StartedLauncher started, os::Fd end);
 
   os::Child child_;
   LauncherLink link_;
