@@ -80,8 +80,8 @@ std::size_t osc_length(std::string_view text) {
   while (byte_at(text, end) >= 0x20 && byte_at(text, end) < 0x7F) ++end;
   const bool bell = byte_at(text, end) == 7;
   if (!bell && text.substr(end, 2) != "\x1b\\") broken("strings are told whole");
-  const int number = std::atoi(std::string{text.substr(2, 8)}.c_str());
-  for (const int passes : {4, 8, 9, 10, 11, 12, 104, 110, 111, 112, 133}) {
+  const long number = std::strtol(std::string{text.substr(2, 8)}.c_str(), nullptr, 10);
+  for (const long passes : {4, 8, 9, 10, 11, 12, 104, 110, 111, 112, 133}) {
     if (number == passes) return end + (bell ? 1 : 2);
   }
   broken("no titles, no clipboard");
