@@ -15,7 +15,6 @@ namespace {
 using frame::PathUse;
 using frame::Pin;
 using frame::PinKind;
-using frame::WorkspaceKind;
 using policy::policy_from;
 
 Situation with(std::vector<SurveyedPath> found) {

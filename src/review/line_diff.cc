@@ -44,7 +44,7 @@ class Search {
       bool arrived = false;
       for (int k = -changes; k <= changes && !arrived; k += 2) {
         const int x = slide(start_of(changes, k), k);
-        reach[static_cast<std::size_t>(k + changes)] = x;
+        reach[index(k + changes)] = x;
         arrived = k == old_size() - new_size() && x >= old_size();
       }
       trace_.push_back(std::move(reach));

@@ -28,17 +28,15 @@ std::string printable(std::string_view bytes, Spelling spelling) {
     const std::size_t length = character.length == 0 ? 1 : character.length;
     const std::string_view raw = bytes.substr(0, length);
     bytes.remove_prefix(length);
-    if (character.length == 0) {
-      append_hex(text, raw);
-    } else if (character.code == '\\' && spelling == Spelling::name) {
-      text += "\\\\";
-    } else if (character.code == '\t' && spelling == Spelling::line) {
+    if (character.code == '\t' && spelling == Spelling::line) {
       text += '\t';
-    } else if (character.code == '\n') {
-      text += "\\n";
     } else if (character.code == '\t') {
       text += "\\t";
-    } else if (is_deceptive(character.code)) {
+    } else if (character.code == '\n') {
+      text += "\\n";
+    } else if (character.code == '\\' && spelling == Spelling::name) {
+      text += "\\\\";
+    } else if (character.length == 0 || is_deceptive(character.code)) {
       append_hex(text, raw);
     } else {
       text += raw;

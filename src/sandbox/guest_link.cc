@@ -97,10 +97,11 @@ Error GuestLink::why_ended() const {
 Status GuestLink::take(std::span<const std::byte> bytes) {
   cutter_.push(bytes);
   for (;;) {
-    const auto body = cutter_.next();
-    if (!body) return protocol_error(body.error().text());
-    if (!*body) return {};
-    auto frame = frame::decode_from_guest(**body);
+    const auto next = cutter_.next();
+    if (!next) return protocol_error(next.error().text());
+    const auto& body = *next;
+    if (!body) return {};
+    auto frame = frame::decode_from_guest(*body);
     if (!frame) return protocol_error(frame.error().text());
     TRY_DO(handle(*std::move(frame)));
   }

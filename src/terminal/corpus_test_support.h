@@ -80,6 +80,7 @@ std::vector<std::string> cut_everywhere(std::string_view input, const Filter& fi
   for (std::size_t i = 0; i <= input.size(); ++i)
     outputs.push_back(filtered({input.substr(0, i), input.substr(i)}));
   std::vector<std::string_view> bytes;
+  bytes.reserve(input.size());
   for (std::size_t i = 0; i < input.size(); ++i) bytes.push_back(input.substr(i, 1));
   outputs.push_back(filtered(bytes));
   return outputs;

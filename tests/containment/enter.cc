@@ -122,6 +122,7 @@ Status enter(const Wanted& wanted) {
 }  // namespace
 }  // namespace cordon
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what its flags throw ends a test's program
 int main(int argc, char** argv) {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   cordon::Wanted wanted;

@@ -81,8 +81,12 @@ void misbehave(const std::string& way, std::uint32_t process) {
     const ssize_t got = ::read(kControl, some.data(), some.size());
     if (got <= 0) ::_exit(0);
     cutter.push(std::span{some}.first(static_cast<std::size_t>(got)));
-    for (auto body = cutter.next(); body && *body; body = cutter.next()) {
-      const auto frame = frame::decode_to_guest(**body);
+    for (;;) {
+      const auto next = cutter.next();
+      if (!next) ::_exit(1);
+      const auto& body = *next;
+      if (!body) break;
+      const auto frame = frame::decode_to_guest(*body);
       if (!frame) ::_exit(1);
       if (std::holds_alternative<frame::Resume>(*frame)) say(frame::Hello{});
       if (const auto* start = std::get_if<frame::Start>(&*frame)) {

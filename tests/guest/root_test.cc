@@ -25,6 +25,7 @@ class RootGuest : public testing::Test {
     ASSERT_TRUE(launched) << launched.error().text();
     sandbox.emplace(*std::move(launched));
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): begin made it
   TestHost& host() { return *sandbox->host; }
   std::string out(std::uint32_t process, std::string_view script) {
     const Heard& heard = host().run(shell(process, script));
@@ -34,6 +35,7 @@ class RootGuest : public testing::Test {
     return heard.out + heard.err;
   }
   os::ExitStatus end() {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): begin made it
     auto ended = std::move(sandbox->init).wait();
     return ended ? *ended : os::ExitStatus{.value = -1};
   }
@@ -245,11 +247,13 @@ TEST_F(RootGuest, NeedsLittleMemoryWhenIdle) {
   begin();
   ASSERT_TRUE(host().hear_hello()) << why_not(host());
   std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): begin made it
   const std::size_t fresh = private_kib(sandbox->init.pid());
   EXPECT_EQ(
       out(1, "head -c 3000000 /dev/zero | tr '\\0' x | wc -c; head -c 500000 /dev/zero").size(),
       500'008U);
   std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): begin made it
   const std::size_t used = private_kib(sandbox->init.pid());
   RecordProperty("fresh_kib", static_cast<int>(fresh));
   RecordProperty("used_kib", static_cast<int>(used));

@@ -2,6 +2,7 @@
 #include "sandbox.h"
 
 #include <array>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sys/mount.h>
@@ -119,7 +120,8 @@ Result<Sandbox> launch(const frame::Setup& setup, Ids ids) {
   TRY(os::Child init, os::Child::start(arguments, [&] {
         go.write = os::Fd{};
         const Status failed = descend_to_init(go.read, pair.two, image, ids);
-        static_cast<void>(os::write_all(os::Fd{::dup(2)}, failed.error().text() + "\n"));
+        static_cast<void>(
+            os::write_all(os::Fd{::fcntl(2, F_DUPFD_CLOEXEC, 3)}, failed.error().text() + "\n"));
         return 98;
       }));
   const std::array<os::IdRange, 1> all{

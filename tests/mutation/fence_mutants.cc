@@ -238,6 +238,7 @@ CORDON_WRAP(Status, keep_across_exec, "_ZN6cordon2os16keep_across_execENS0_13Cap
 // The second descent sets what a workload has by this call.
 CORDON_WRAP(long, syscall, "syscall", long number, long a, long b, long c, long d, long e, long f) {
   if (number == SYS_capset && chosen().starts_with("capability:")) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): arguments of a call are numbers
     auto* const sets = reinterpret_cast<__user_cap_data_struct*>(b);
     const int wanted = std::stoi(std::string{chosen().substr(11)});
     const std::uint32_t bit = 1U << (unsigned(wanted) % 32);

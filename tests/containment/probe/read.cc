@@ -118,9 +118,9 @@ void magic_links(const Words& words, Findings& out) {
 void aliases(const Words& words, Findings& out) {
   const std::string name = words.get("hidden", "hidden.pem");
   const std::string mark = words.mirrored("mirrored");
-  const std::string here = current_directory();
+  const std::string whole = current_directory() + "/" + name;
   for (const Mount& mount : mounts()) {
-    if (mount.point != here + "/" + name) continue;
+    if (mount.point != whole) continue;
     out.holds("what hides it is read-only", !mount.writable(), mount.options);
   }
   (void)::mkdir("side", 0700);
@@ -130,12 +130,12 @@ void aliases(const Words& words, Findings& out) {
                                         "./" + name,
                                         "side/../" + name,
                                         ".//" + name,
-                                        here + "/" + name,
+                                        whole,
                                         "/proc/self/cwd/" + name,
                                         "side/by-link",
                                         "by-hard-link",
                                         name + "/",
-                                        "/proc/self/root" + here + "/" + name};
+                                        "/proc/self/root" + whole};
   for (const std::string& path : all) {
     const bool shown = !mark.empty() && read_text(path).find(mark) != std::string::npos;
     out.holds("read " + path, !shown, shown ? "its content" : "not its content");
