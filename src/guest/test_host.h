@@ -42,15 +42,14 @@ class TestHost {
   bool send(const frame::ToGuest& frame) { return send_bytes(encode(frame)); }
   bool send_bytes(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      // Listens while it talks, as a host must.
-      while (poll_for(POLLIN, std::chrono::milliseconds{0})) {
-        if (!hear_once()) return false;
-      }
       const ssize_t count =
           ::send(stream_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count < 0 && errno != EAGAIN) return false;
       if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
-      if (count < 0) poll_for(POLLIN | POLLOUT, std::chrono::seconds{1});
+      if (count >= 0) continue;
+      // Listens while it cannot talk, as a host must.
+      poll_for(POLLIN | POLLOUT, std::chrono::seconds{1});
+      if (poll_for(POLLIN, std::chrono::milliseconds{0}) && !hear_once()) return false;
     }
     return true;
   }

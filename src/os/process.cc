@@ -58,7 +58,9 @@ Result<Child> Child::start(const CloneArgs& arguments, const std::function<int()
 
 Child::~Child() {
   if (!pidfd_) return;
-  static_cast<void>(pidfd_send_signal(pidfd_, SIGKILL));
+  // Until it is reaped its number is nobody else's: what the one call cannot, the other may, and to
+  // wait for one that was not told would be to wait for ever.
+  if (!pidfd_send_signal(pidfd_, SIGKILL)) ::kill(pid_, SIGKILL);
   static_cast<void>(waitid(pidfd_));
 }
 

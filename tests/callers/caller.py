@@ -112,6 +112,11 @@ class Caller:
             out, err = child.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             child.kill()
+            for pid in descendants(os.getpid()):    # whoever lives on may hold its streams open
+                try:
+                    os.kill(pid, 9)
+                except ProcessLookupError:
+                    pass
             child.communicate()
             raise AssertionError(f"no end within {timeout} s") from None
         seconds = time.monotonic() - begin
