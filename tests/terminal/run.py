@@ -36,8 +36,9 @@ def size(caller):
 
 def resize(caller):
     # The program is told by its signal, as outside.
-    watch = "import signal, os, time\nsignal.signal(28, lambda *_: print('now', *os.get_terminal_size(), flush=True))\n" \
-            "print('ready', flush=True)\nfor _ in range(100): time.sleep(0.1)"
+    # By os.write: it may come while the program is at its own first word.
+    watch = "import signal, os, time\nsignal.signal(28, lambda *_: os.write(1, b'now %d %d\\n' % os.get_terminal_size()))\n" \
+            "os.write(1, b'ready\\n')\nfor _ in range(100): time.sleep(0.1)"
     with run(caller, "python3", "-c", watch) as screen:
         screen.wait_for("ready")
         screen.resize(40, 120)
