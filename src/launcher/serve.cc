@@ -114,6 +114,7 @@ Status Server::run() {
     // Last: a node that has gone makes room for the one that knocks.
     if (knocked) admit();
   }
+  if (unsaid_) return *std::move(unsaid_);
   return {};
 }
 
@@ -180,11 +181,15 @@ Status Server::serve_node() {
 }
 
 void Server::send(const frame::FromLauncher& message, Fds fds) {
+  if (!node_) return;
   const auto bytes = frame::encode(message);
-  // A node that has gone is noticed when it is read from. One that does not read, which only a
-  // service can tell, is let go: what it would have heard the next one finds by List.
   const auto sent = os::send(node_, bytes, fds);
-  if (!sent && when_alone_ == WhenAlone::wait) drop_node();
+  if (sent) return;
+  // It would wait for ever for what could not be said. In local use all ends with it; of a service
+  // it, or the next one, finds by List what it would have heard.
+  drop_node();
+  const std::error_code cause = sent.error().cause();
+  if (cause != std::errc::broken_pipe) unsaid_ = Error{sent.error()}.with("answer the caller");
 }
 
 void Server::refuse(const std::string& id, std::string code, std::string text) {

@@ -75,7 +75,8 @@ class Server {
   Deposits deposits_;
   std::uint64_t next_tag_;
   std::size_t most_held_;
-  unsigned sweeps_ = 0;  // for groups of earlier launchers, whose sandboxes end about now
+  std::optional<Error> unsaid_;  // why the last answer did not reach its node
+  unsigned sweeps_ = 0;          // for groups of earlier launchers, whose sandboxes end about now
 };
 
 }  // namespace cordon::launcher
