@@ -290,6 +290,29 @@ int run(bool service, const char* program, long rounds, unsigned seed) {
   return status && count.violations == 0 && count.started > 0 && count.below > 0 ? 0 : 1;
 }
 
+// Where a mutated plan may put the layers of a review: directories of the host that root's own
+// floor allows. What was not there before goes again; only empty directories, so that nothing of
+// anybody else's can go.
+class Layers {
+ public:
+  Layers() {
+    for (const char* top : {"/srv", "/srv/w", "/root", "/tmp", "/"}) {
+      for (const char* name : {"/work/work", "/work", "/upper"}) {
+        std::string path = std::string{top} + name;
+        if (::access(path.c_str(), F_OK) != 0) absent_.push_back(std::move(path));
+      }
+    }
+  }
+  Layers(const Layers&) = delete;
+  Layers& operator=(const Layers&) = delete;
+  ~Layers() {
+    for (const std::string& path : absent_) ::rmdir(path.c_str());
+  }
+
+ private:
+  std::vector<std::string> absent_;
+};
+
 }  // namespace
 }  // namespace cordon
 
@@ -304,5 +327,6 @@ int main(int argc, char** argv) {
   if (count < 3) return 2;
   const unsigned seed =
       count > 3 ? static_cast<unsigned>(std::strtoul(arguments[3], nullptr, 10)) : 20'261'115U;
+  const cordon::Layers layers;
   return cordon::run(service, arguments[1], std::strtol(arguments[2], nullptr, 10), seed);
 }
