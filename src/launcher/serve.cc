@@ -25,7 +25,8 @@ constexpr std::uint64_t kFirstTag = 3;
 
 // Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
 constexpr std::size_t kMostHeld = 10'000;
-constexpr std::size_t kFdsOfSandbox = 3;
+constexpr std::size_t kFdsOfSandbox = 3;  // control, pid 1, the lock of its ids
+constexpr std::size_t kFdsOfImage = 1;    // the top of its disk
 // For the pools, and for opening the groups of the one that ends: with none left it could not be
 // removed whole.
 constexpr std::size_t kFdsOfOwn = 128;
@@ -87,7 +88,8 @@ Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
   TRY(const std::size_t fds, raise_fd_limit());
   const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead();
   if (fds <= kept) return Error{Errc::exhausted, "too few open files: " + std::to_string(fds)};
-  server.most_held_ = std::min(kMostHeld, (fds - kept) / kFdsOfSandbox);
+  const std::size_t each = kFdsOfSandbox + (server.workshop_.floor.disk_images ? kFdsOfImage : 0);
+  server.most_held_ = std::min(kMostHeld, (fds - kept) / each);
   server.door_.emplace(std::move(door));
   server.stop_ = std::move(stop);
   return server;
