@@ -48,7 +48,8 @@ Result<Ring::Read> Ring::read_from(const os::Fd& fd) {
   } while (got < 0 && errno == EINTR);
   if (got < 0 && errno == EAGAIN) return Read::nothing_now;
   // EIO is how a terminal says that nobody has it open any more. Whatever else fails has bytes left
-  // that nobody would miss: better that the sandbox ends than that its output is cut without a word.
+  // that nobody would miss: better that the sandbox ends than that its output is cut without a
+  // word.
   if (got < 0 && errno != EIO) return Error::from_errno("readv");
   if (got <= 0) return Read::ended;
   end_ += static_cast<std::uint64_t>(got);

@@ -21,8 +21,8 @@ using namespace cordon;
 
 constexpr int kNode = 3;
 
-// `last` keeps the caller's socket open for as long as there may be something to say: at its end the
-// caller takes us for gone.
+// `last` keeps the caller's socket open for as long as there may be something to say: at its end
+// the caller takes us for gone.
 Status serve_caller(os::Fd& last) {
   // Signals of the caller's terminal are the caller's business.
   ::setsid();
