@@ -178,19 +178,12 @@ class Arm:
         """`cordon run`, to its end; a run that does not end in time is ended and has the code -1."""
         begin = time.monotonic()
         child, report = self.start(flags, command, workspace, **how)
-        try:
-            out, err = child.communicate(timeout=timeout)
-            code = child.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, 9)
-            out, err = child.communicate()
-            code = -1
+        code, out, err = to_end(child, timeout)
         try:
             document = json.loads(text(report))
         except ValueError:
             document = None
-        decode = lambda data: (data or b"").decode(errors="replace")
-        return Run(code, decode(out), decode(err), time.monotonic() - begin, document)
+        return Run(code, out, err, time.monotonic() - begin, document)
 
     def enter(self, first, joining, *flags, workspace, timeout=60):
         """Two commands in one sandbox, the second joining while the first runs; see enter.cc."""
@@ -199,14 +192,7 @@ class Arm:
         begin = time.monotonic()
         child = subprocess.Popen(words, env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  cwd=workspace, start_new_session=True, preexec_fn=lambda: self._become([]))
-        try:
-            out, err = child.communicate(timeout=timeout)
-            code = child.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, 9)
-            out, err = child.communicate()
-            code = -1
-        return Run(code, out.decode(errors="replace"), err.decode(errors="replace"), time.monotonic() - begin, None)
+        return Run(*to_end(child, timeout), time.monotonic() - begin, None)
 
     def applies(self, row):
         """None, or the reason why the row cannot hold here."""
@@ -239,6 +225,19 @@ class Arm:
         here = workspace or self.workspace()
         flags = ["--allow-read", str(self.world.outside), *flags]
         return self.run(flags, ["./probe", row, *self.words(), *words], workspace=here, **how)
+
+
+def to_end(child, timeout):
+    """Its exit code and its two streams as text; one that does not end in time is ended, and has the code -1."""
+    try:
+        out, err = child.communicate(timeout=timeout)
+        code = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, 9)
+        out, err = child.communicate()
+        code = -1
+    decode = lambda data: (data or b"").decode(errors="replace")
+    return code, decode(out), decode(err)
 
 
 def show_accounts(world):
