@@ -37,6 +37,7 @@ TEST(EscapeFilter, RelaysTheSameWhereverTheStreamIsCut) {
     all += specimen.input;
   }
   std::vector<std::string_view> bytes;
+  bytes.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) bytes.push_back(std::string_view{all}.substr(i, 1));
   EXPECT_EQ(relayed(bytes), relayed({all}));
 }
