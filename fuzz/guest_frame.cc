@@ -48,11 +48,13 @@ Cut cut(std::span<const std::byte> stream, std::size_t chunk) {
     stream = stream.subspan(piece.size());
     cutter.push(piece);
     while (true) {
-      const auto body = cutter.next();
-      result.failed = !body;
-      if (!body || !*body) break;
-      if ((*body)->empty() || (*body)->size() > kLongest) broken("a body within its bounds");
-      result.bodies.emplace_back((*body)->begin(), (*body)->end());
+      const auto next = cutter.next();
+      result.failed = !next;
+      if (!next) break;
+      const auto& body = *next;
+      if (!body) break;
+      if (body->empty() || body->size() > kLongest) broken("a body within its bounds");
+      result.bodies.emplace_back(body->begin(), body->end());
     }
   }
   return result;

@@ -106,7 +106,8 @@ struct GroupUse {
                 self.cpu_microseconds);
 };
 
-// Pid 1 has ended, by itself or by Destroy, and nothing of the sandbox is left.
+// Pid 1 has ended, by itself or by Destroy, and with it every process of the sandbox. A service may
+// remove its groups, disk and ids after saying so, before it takes the next request.
 struct Ended {
   std::string id;
   bool by_signal = false;

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
+#include <vector>
 
 #include "launcher/identity.h"
 #include "launcher/proc.h"
@@ -19,6 +20,7 @@
 #include "os/prctl.h"
 #include "os/process.h"
 #include "os/seccomp.h"
+#include "os/socket.h"
 
 namespace cordon::launcher {
 namespace {
@@ -38,11 +40,29 @@ Status enter_groups(Descent& descent) { return descent.groups.enter(); }
 Status enter_network(Descent& descent) { return os::setns(descent.network, os::Ns::net); }
 
 Status build_tree(Descent& descent) {
-  TRY(descent.namespace_limits, build_root(descent.plan, descent.ids, descent.sources));
+  const JudgedPlan& plan = *descent.plan;
+  TRY(Ground ground, lay_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
+  TRY_DO(furnish(ground, plan, descent.ids, descent.sources));
+  TRY_DO(enter_root(ground));
+  TRY_DO(keep_mounts_apart());
+  descent.namespace_limits = std::move(ground.limits);
   return {};
 }
 
-Status name_host(Descent& descent) { return os::sethostname(descent.plan->host_name); }
+// The launcher furnishes it when the plan has come.
+Status build_ground(Descent& descent) {
+  TRY(Ground ground, lay_ground(kBerthDisk, {}, kBerthDirectories));
+  TRY_DO(enter_root(ground));
+  std::vector<const os::Fd*> own;
+  own.reserve(ground.own.size());
+  for (const os::Fd& tree : ground.own) own.push_back(&tree);
+  const std::array<std::byte, 1> word{};
+  TRY_DO(os::send(descent.reports, word, own));
+  descent.namespace_limits = std::move(ground.limits);
+  return {};
+}
+
+Status name_host(Descent& descent) { return os::sethostname((*descent.plan)->host_name); }
 
 // After enter_groups: the namespace shows the groups that we are in now as the top.
 Status hide_groups(Descent&) { return os::unshare(os::Ns::cgroup); }
@@ -69,7 +89,7 @@ Status become_init(Descent& descent) {
 }
 
 Status become_caller(Descent& descent) {
-  const frame::Fences& fences = descent.plan->setup.fences;
+  const frame::Fences& fences = descent.fences;
   TRY_DO(os::set_keep_capabilities(true));
   if (descent.may_set_groups) TRY_DO(os::set_groups({}));
   TRY_DO(os::set_group(fences.gid));
@@ -84,7 +104,7 @@ Status take_identity(Descent& descent) {
 
 Status keep_few_capabilities(Descent& descent) {
   std::uint64_t granted = 0;
-  for (const std::uint32_t capability : descent.plan->setup.fences.capabilities) {
+  for (const std::uint32_t capability : descent.fences.capabilities) {
     granted |= std::uint64_t{1} << capability;
   }
   // Of these pid 1 needs the first three for its spawners; a workload has what is granted, and the
@@ -137,12 +157,34 @@ constexpr std::array kToInit = {
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };
 
+constexpr std::array kToBerth = {
+    Step{"parent", die_with_launcher},
+    Step{"groups", enter_groups},
+    Step{"network", enter_network},
+    Step{"root", build_ground},
+    Step{"cgroup namespace", hide_groups},
+    Step{"user namespace", enter_user_namespace},
+    Step{"namespace limits", forbid_more_namespaces},
+    Step{"identity", take_identity},
+    Step{"descriptors", close_descriptors},
+    Step{"capabilities", keep_few_capabilities},
+    Step{"no_new_privs", give_up_gaining},
+    Step{"program", await_program},
+    Step{"filter", load_init_filter},
+};
+
 }  // namespace
 
 std::span<const Step> steps_to_init() noexcept { return kToInit; }
+std::span<const Step> steps_to_berth() noexcept { return kToBerth; }
+
+std::string to_report(const FailedStep& failed) {
+  const int number = failed.error.cause() ? failed.error.cause().value() : 0;
+  return std::string{failed.step} + "\n" + std::to_string(number) + "\n" + failed.error.text();
+}
 
 FailedStep descend(Descent& descent) {
-  for (const Step& step : kToInit) {
+  for (const Step& step : descent.plan != nullptr ? steps_to_init() : steps_to_berth()) {
     Status taken = step.take(descent);
     if (!taken) return {step.name, std::move(taken).error()};
   }

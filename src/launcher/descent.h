@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -16,7 +17,8 @@ namespace cordon::launcher {
 
 // All that the child needs, made by the launcher before it exists.
 struct Descent {
-  const JudgedPlan& plan;
+  const JudgedPlan* plan;  // nullptr: none yet (berth.h)
+  const frame::Fences& fences;
   const HostIds& ids;
   const Sources& sources;
   const SandboxGroups& groups;
@@ -25,9 +27,15 @@ struct Descent {
   const os::Fd& control;         // the guest's end of the stream
   const Program& program;        // cordon-init
   const os::Fd& launcher;        // a pidfd of it
+  const os::Fd& reports;         // to the launcher
   bool may_set_groups = true;
   os::Fd namespace_limits{};  // /proc/sys/user, made on the way
 };
+
+// Of a berth: how many directories its own disk has ready, and how large that disk is until its
+// plan comes.
+inline constexpr std::size_t kBerthDirectories = 5;
+inline constexpr frame::Disk kBerthDisk{.bytes = 1U << 20U, .inodes = 1024};
 
 struct Step {
   std::string_view name;
@@ -36,11 +44,16 @@ struct Step {
 
 // Each step gives up what the steps below no longer need; the order is the security argument.
 std::span<const Step> steps_to_init() noexcept;
+// The same without a plan: to a pid 1 on bare ground, whose own directories the launcher has got.
+std::span<const Step> steps_to_berth() noexcept;
 
 struct FailedStep {
   std::string_view step;
   Error error;
 };
+
+// Two lines, the step and the errno, then words: what the launcher is told of it.
+std::string to_report(const FailedStep& failed);
 
 // Takes all steps and becomes cordon-init: returns only when something failed.
 FailedStep descend(Descent& descent);

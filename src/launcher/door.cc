@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/door.h"
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "frame/launcher.h"
@@ -15,7 +18,9 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr int kBacklog = 8;  // there is one node
+constexpr int kBacklog = 8;      // there is one node
+constexpr int kPatience = 2000;  // milliseconds, for a launcher's first word
+constexpr int kMostTries = 10;
 
 // The umask of a process is one: nothing else runs in this one meanwhile.
 class OnlyOwner {
@@ -29,16 +34,28 @@ class OnlyOwner {
   mode_t before_;
 };
 
+// Whether somebody listens there who says a word, or at least stays. What a launcher that was
+// killed had begun holds its socket open for a moment, and lets go without one.
+bool is_answered(const os::UnixAddress& address) {
+  for (int tried = 0; tried < kMostTries; ++tried) {
+    const auto connected = os::unix_connect(address, os::SocketType::seqpacket);
+    if (!connected) return connected.error().cause().value() != ECONNREFUSED;
+    pollfd word{.fd = connected->get(), .events = POLLIN, .revents = 0};
+    if (::poll(&word, 1, kPatience) <= 0) return true;
+    std::array<std::byte, 1> first{};
+    const auto got = os::receive(*connected, first);
+    if (got && got->bytes > 0) return true;
+  }
+  return true;
+}
+
 // Takes away a socket at which nobody listens any more.
 Status clear(const os::Fd& directory, const std::string& name, const os::UnixAddress& address) {
   const auto there = os::statx(directory, name.c_str());
   if (!there && there.error().code() == Errc::not_found) return {};
   if (!there) return there.error();
   if (there->type != os::FileType::socket) return Error{Errc::exists, "something else is there"};
-  const auto answered = os::unix_connect(address, os::SocketType::seqpacket);
-  if (answered || answered.error().cause().value() != ECONNREFUSED) {
-    return Error{Errc::exists, "another launcher listens there"};
-  }
+  if (is_answered(address)) return Error{Errc::exists, "another launcher listens there"};
   return os::unlinkat(directory, name.c_str());
 }
 

@@ -107,6 +107,11 @@ Status take_groups_ahead(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_sandboxes_ahead(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.sandboxes_ahead, ahead(value));
+  return {};
+}
+
 struct Key {
   std::string_view name;
   Status (*take)(ServiceFloor& floor, std::string_view value);
@@ -124,6 +129,7 @@ constexpr std::array kKeys = {
     Key{"disk_images", take_disk_images},
     Key{"networks_ahead", take_networks_ahead},
     Key{"groups_ahead", take_groups_ahead},
+    Key{"sandboxes_ahead", take_sandboxes_ahead},
 };
 
 std::string_view trimmed(std::string_view text) {

@@ -17,6 +17,7 @@ struct ServiceFloor {
   std::string cgroup;          // directory below the launcher's own group; empty: that group itself
   unsigned networks_ahead = 8;
   unsigned groups_ahead = 8;
+  unsigned sandboxes_ahead = 8;
 };
 
 // The text of a floor: lines of `key = value`, empty lines, and lines that begin with '#'. Strict:

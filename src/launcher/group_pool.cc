@@ -9,6 +9,7 @@ namespace cordon::launcher {
 
 Result<SandboxGroups> GroupPool::take(const frame::LaunchPlan& plan) {
   failed_ = false;
+  if (plan.groups) expect(needs_of(plan));
   if (!plan.groups || ready_.empty()) {
     TRY(std::string name, group_name(plan.id));
     return SandboxGroups::create(trees_, std::move(name), plan);
@@ -20,10 +21,27 @@ Result<SandboxGroups> GroupPool::take(const frame::LaunchPlan& plan) {
   return groups;
 }
 
+Result<SandboxGroups> GroupPool::take_bare(const GroupNeeds& needs) {
+  failed_ = false;
+  expect(needs);
+  if (ready_.empty()) return make();
+  SandboxGroups groups = std::move(ready_.front());
+  ready_.pop_front();
+  return groups;
+}
+
+void GroupPool::expect(const GroupNeeds& needs) {
+  if (needs_ != needs) ready_.clear();
+  needs_ = needs;
+}
+
+Result<SandboxGroups> GroupPool::make() {
+  TRY(std::string name, group_name(fmt::format("pool-{}", next_++)));
+  return SandboxGroups::prepare(trees_, std::move(name), needs_);
+}
+
 void GroupPool::refill() {
-  auto name = group_name(fmt::format("pool-{}", next_++));
-  auto made = name ? SandboxGroups::prepare(trees_, *std::move(name))
-                   : Result<SandboxGroups>{std::move(name).error()};
+  auto made = make();
   if (made) {
     ready_.push_back(*std::move(made));
     return;

@@ -20,8 +20,12 @@ class GroupPool {
   // Makes none yet.
   GroupPool(Trees trees, unsigned ahead) : trees_{std::move(trees)}, ahead_{ahead} {}
 
-  // With the plan's limits. Made afresh where none is ready, or the plan wants no limits kept.
+  // With the plan's limits. Made afresh where none is ready, or the plan wants no limits kept, or
+  // others than those before it: what was made for these goes.
   Result<SandboxGroups> take(const frame::LaunchPlan& plan);
+
+  // The same before there is a plan, without limits.
+  Result<SandboxGroups> take_bare(const GroupNeeds& needs);
 
   unsigned ahead() const noexcept { return ahead_; }
   // Whether there is something to do when nobody waits; false after a failure, until the next take.
@@ -30,8 +34,13 @@ class GroupPool {
   void refill();
 
  private:
+  // Those of other needs go.
+  void expect(const GroupNeeds& needs);
+  Result<SandboxGroups> make();
+
   Trees trees_;
   unsigned ahead_;
+  GroupNeeds needs_;  // of the last plan: the next is mostly like it
   std::deque<SandboxGroups> ready_;
   std::uint64_t next_ = 0;
   bool failed_ = false;

@@ -21,9 +21,6 @@ namespace {
 
 constexpr std::size_t kMostGroups = 100'000;
 constexpr std::string_view kPrefix = "cordon-";
-constexpr std::array<std::string_view, 5> kControllers = {"memory", "pids", "cpu", "cpuacct",
-                                                          "freezer"};
-
 os::CgroupLimits limits_of(const frame::GroupLimits& wanted) {
   os::CgroupLimits limits;
   limits.memory_bytes = wanted.memory;
@@ -40,25 +37,32 @@ Result<os::Fd> open_group(const std::string& path) {
   return os::openat(os::at_cwd(), path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
-// For I/O only who may make groups there has some: others have the rest without it.
-bool is_wanted_v1(const os::CgroupHierarchy& tree) {
-  if (tree.mount.v2 || !tree.own) return false;
-  const auto has = [&](std::string_view controller) {
-    const auto& names = tree.mount.controllers;
-    return std::ranges::find(names, controller) != names.end();
-  };
-  if (std::ranges::any_of(kControllers, has)) return true;
-  return has("blkio") && ::access(tree.own->c_str(), W_OK) == 0;
+bool has(const std::vector<std::string>& controllers, std::string_view wanted) {
+  return std::ranges::find(controllers, wanted) != controllers.end();
 }
 
-Result<std::vector<os::CgroupV1Parent>> v1_parents(const os::CgroupTrees& trees) {
-  std::vector<os::CgroupV1Parent> parents;
-  for (const os::CgroupHierarchy& tree : trees.hierarchies) {
-    if (!tree.own || !is_wanted_v1(tree)) continue;
-    TRY(os::Fd dir, open_group(*tree.own));
-    parents.push_back({tree.mount.controllers, std::move(dir)});
+// The freezer is not among them: with pid 1 the kernel kills all that is in its pid namespace.
+bool is_wanted_v1(const os::CgroupHierarchy& tree) {
+  if (tree.mount.v2 || !tree.own) return false;
+  for (const std::string_view controller : {"memory", "pids", "cpu", "cpuacct"}) {
+    if (has(tree.mount.controllers, controller)) return true;
   }
-  return parents;
+  // For I/O only who may make groups there has some: others have the rest without it.
+  return has(tree.mount.controllers, "blkio") && ::access(tree.own->c_str(), W_OK) == 0;
+}
+
+// Those of the hierarchies whose only controllers are not needed stay without a group.
+bool is_needed(const std::vector<std::string>& controllers, const GroupNeeds& needs) {
+  return std::ranges::any_of(controllers, [&](const std::string& controller) {
+    if (controller == "memory") return needs.memory;
+    if (controller == "blkio") return needs.io;
+    return true;
+  });
+}
+
+Result<os::CgroupV1Parent> second(const os::CgroupV1Parent& parent) {
+  TRY(os::Fd dir, os::duplicate(parent.dir));
+  return os::CgroupV1Parent{parent.controllers, std::move(dir)};
 }
 
 // True when the launcher that made a group of this name has ended, or the name is none of ours in
@@ -130,33 +134,55 @@ Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup) {
   return {};
 }
 
-Status SandboxGroups::add_v1() {
-  TRY(const auto parents, v1_parents(*trees_));
+GroupTrees GroupTrees::open(const os::CgroupTrees& trees) {
+  GroupTrees opened;
+  opened.layout = trees.layout;
+  for (const os::CgroupHierarchy& tree : trees.hierarchies) {
+    if (!tree.own || !is_wanted_v1(tree)) continue;
+    auto dir = open_group(*tree.own);
+    if (dir) opened.v1.push_back({{tree.mount.controllers, *std::move(dir)}, *tree.own});
+  }
+  if (const os::CgroupHierarchy* const tree = trees.v2(); tree != nullptr && tree->own) {
+    auto dir = open_group(*tree->own);
+    if (dir) opened.v2 = *std::move(dir);
+    opened.v2_path = *tree->own;
+  }
+  return opened;
+}
+
+GroupNeeds needs_of(const frame::LaunchPlan& plan) {
+  return {.memory = plan.limits.memory.has_value(), .io = plan.limits.io_bytes.has_value()};
+}
+
+Status SandboxGroups::add_v1(const GroupNeeds& needs) {
+  std::vector<os::CgroupV1Parent> parents;
+  for (const GroupTrees::V1& tree : trees_->v1) {
+    if (!is_needed(tree.parent.controllers, needs)) continue;
+    TRY(os::CgroupV1Parent parent, second(tree.parent));
+    parents.push_back(std::move(parent));
+    paths_.push_back(tree.path + "/" + name_);
+  }
   TRY(os::CgroupV1 made, os::CgroupV1::create(parents, name_, {}));
   v1_.emplace(std::move(made));
-  for (const os::CgroupHierarchy& tree : trees_->hierarchies) {
-    if (tree.own && is_wanted_v1(tree)) paths_.push_back(*tree.own + "/" + name_);
-  }
   return {};
 }
 
 Status SandboxGroups::add_v2() {
-  const os::CgroupHierarchy* const tree = trees_->v2();
-  if (tree == nullptr || !tree->own) return Error{Errc::unavailable, "no version 2 tree"};
-  TRY(const os::Fd dir, open_group(*tree->own));
-  TRY(os::Cgroup made, os::Cgroup::create(dir, name_, {}));
+  if (!trees_->v2) return Error{Errc::unavailable, "no version 2 tree"};
+  TRY(os::Cgroup made, os::Cgroup::create(trees_->v2, name_, {}));
   v2_.emplace(std::move(made));
-  paths_.push_back(*tree->own + "/" + name_);
+  paths_.push_back(trees_->v2_path + "/" + name_);
   return {};
 }
 
-Result<SandboxGroups> SandboxGroups::prepare(Trees trees, std::string name) {
+Result<SandboxGroups> SandboxGroups::prepare(Trees trees, std::string name,
+                                             const GroupNeeds& needs) {
   SandboxGroups groups{std::move(trees), std::move(name)};
   Status second = groups.add_v2();
   if (groups.trees_->layout == CgroupLayout::v2) {
     if (!second) return std::move(second).error();
   } else {
-    TRY_DO(groups.add_v1());
+    TRY_DO(groups.add_v1(needs));
   }
   return groups;
 }
@@ -176,7 +202,7 @@ Result<SandboxGroups> SandboxGroups::create(Trees trees, std::string name,
     static_cast<void>(groups.add_v2());
     return groups;
   }
-  TRY(SandboxGroups groups, prepare(std::move(trees), std::move(name)));
+  TRY(SandboxGroups groups, prepare(std::move(trees), std::move(name), needs_of(plan)));
   TRY_DO(groups.limit(plan));
   return groups;
 }
@@ -210,17 +236,15 @@ void SandboxGroups::wake() {
   rests_ = false;
   if (v1_) {
     v1_.reset();
-    if (const auto parents = v1_parents(*trees_)) {
-      if (auto found = os::CgroupV1::adopt(*parents, name_)) v1_.emplace(*std::move(found));
+    std::vector<os::CgroupV1Parent> parents;
+    for (const GroupTrees::V1& tree : trees_->v1) {
+      if (auto parent = second(tree.parent)) parents.push_back(*std::move(parent));
     }
+    if (auto found = os::CgroupV1::adopt(parents, name_)) v1_.emplace(*std::move(found));
   }
   if (v2_) {
     v2_.reset();
-    const os::CgroupHierarchy* const tree = trees_->v2();
-    if (tree == nullptr || !tree->own) return;
-    const auto parent = open_group(*tree->own);
-    if (!parent) return;
-    if (auto found = os::Cgroup::adopt(*parent, name_)) v2_.emplace(*std::move(found));
+    if (auto found = os::Cgroup::adopt(trees_->v2, name_)) v2_.emplace(*std::move(found));
   }
 }
 

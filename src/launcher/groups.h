@@ -15,9 +15,32 @@
 
 namespace cordon::launcher {
 
-// Where groups are made. Owned by the launcher and by the groups of each sandbox, which are found
-// by it again.
-using Trees = std::shared_ptr<const os::CgroupTrees>;
+// Where groups are made, each hierarchy opened once.
+class GroupTrees {
+ public:
+  // Those that we may not even read are left out.
+  static GroupTrees open(const os::CgroupTrees& trees);
+
+  struct V1 {
+    os::CgroupV1Parent parent;
+    std::string path;
+  };
+  CgroupLayout layout = CgroupLayout::none;
+  std::vector<V1> v1;
+  os::Fd v2;  // empty where there is no such tree
+  std::string v2_path;
+};
+// Owned by the launcher and by the groups of each sandbox, which are found by it again.
+using Trees = std::shared_ptr<const GroupTrees>;
+
+// What a group of version 1 is made for beside counting: the memory of a sandbox without a memory
+// limit is not counted, since that alone costs as much as half of a sandbox.
+struct GroupNeeds {
+  bool memory = true;
+  bool io = false;
+  friend bool operator==(const GroupNeeds&, const GroupNeeds&) = default;
+};
+GroupNeeds needs_of(const frame::LaunchPlan& plan);
 
 // Owns the groups: its end kills all that lives in them and removes them.
 class SandboxGroups {
@@ -26,7 +49,7 @@ class SandboxGroups {
   // made, if that is possible: for killing at one write.
   static Result<SandboxGroups> create(Trees trees, std::string name, const frame::LaunchPlan& plan);
   // The same ahead of any plan, without limits: `limit` comes when there is one.
-  static Result<SandboxGroups> prepare(Trees trees, std::string name);
+  static Result<SandboxGroups> prepare(Trees trees, std::string name, const GroupNeeds& needs);
   SandboxGroups(SandboxGroups&&) noexcept = default;
   SandboxGroups& operator=(SandboxGroups&&) = delete;
   ~SandboxGroups();
@@ -54,7 +77,7 @@ class SandboxGroups {
 
  private:
   SandboxGroups(Trees trees, std::string name) : trees_{std::move(trees)}, name_{std::move(name)} {}
-  Status add_v1();
+  Status add_v1(const GroupNeeds& needs);
   Status add_v2();
   void wake();
 

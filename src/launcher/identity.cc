@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/identity.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <set>
@@ -64,16 +65,38 @@ void reclaim(const os::Fd& directory) {
 
 }  // namespace
 
-RangeLender::RangeLender(const Floor& floor, os::Fd directory)
+RangeLender::RangeLender(const Floor& floor, os::Fd directory, unsigned ahead)
     : first_id_{floor.first_id},
       ranges_{floor.ranges},
       // Each launcher begins elsewhere.
       next_{floor.ranges == 0 ? 0 : static_cast<std::uint32_t>(::getpid()) % floor.ranges},
-      shelf_{std::make_shared<LentRange::Shelf>(std::move(directory))} {
+      shelf_{std::make_shared<LentRange::Shelf>(std::move(directory))},
+      ahead_{std::min(ahead, floor.ranges / 2)} {
   if (shelf_->directory) reclaim(shelf_->directory);
 }
 
-Result<LentRange> RangeLender::take() {
+Result<LentIds> RangeLender::make() {
+  TRY(LentRange range, lend());
+  const os::IdRange whole{0, range.first(), kRange};
+  TRY(os::Fd made, make_user_namespace({&whole, 1}, {&whole, 1}));
+  return LentIds{std::move(range), std::move(made)};
+}
+
+Result<LentIds> RangeLender::take() {
+  failed_ = false;
+  if (ready_.empty()) return make();
+  LentIds ids = std::move(ready_.front());
+  ready_.pop_front();
+  return ids;
+}
+
+void RangeLender::refill() {
+  auto made = make();
+  failed_ = !made;
+  if (made) ready_.push_back(*std::move(made));
+}
+
+Result<LentRange> RangeLender::lend() {
   for (std::uint32_t tried = 0; tried < ranges_; ++tried) {
     const std::uint32_t first = first_id_ + next_ * kRange;
     next_ = (next_ + 1) % ranges_;
@@ -115,12 +138,7 @@ HostIds host_ids(const frame::LaunchPlan& plan, const LentRange* range, const Ow
           .init_gid = own.spare_gid.value_or(own.gid)};
 }
 
-Result<os::Fd> make_sandbox_namespace(const frame::LaunchPlan& plan, const LentRange* range,
-                                      const HostIds& ids) {
-  if (range != nullptr) {
-    const os::IdRange whole{0, range->first(), kRange};
-    return make_user_namespace({&whole, 1}, {&whole, 1});
-  }
+Result<os::Fd> make_caller_namespace(const frame::LaunchPlan& plan, const HostIds& ids) {
   const frame::Fences& fences = plan.setup.fences;
   std::vector<os::IdRange> uids{{fences.uid, ids.workload_uid, 1}};
   std::vector<os::IdRange> gids{{fences.gid, ids.workload_gid, 1}};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,21 +40,39 @@ class LentRange {
   os::Fd lock_;
 };
 
+// A range with the user namespace that maps it, both used once.
+struct LentIds {
+  LentRange range;
+  os::Fd user_namespace;
+};
+
 class RangeLender {
  public:
   // `directory`: where launchers of this host keep their locks; empty where there are no ranges.
   // Removes the locks that launchers which were killed left, where nobody holds them.
-  RangeLender(const Floor& floor, os::Fd directory);
+  // `ahead`: how many ranges to hold with their namespaces made.
+  RangeLender(const Floor& floor, os::Fd directory, unsigned ahead);
   RangeLender(RangeLender&&) noexcept = default;
 
   // `exhausted`: all are in use.
-  Result<LentRange> take();
+  Result<LentIds> take();
+
+  // Whether there is something to do when nobody waits; false after a failure, until the next take.
+  bool wants_more() const noexcept { return !failed_ && ready_.size() < ahead_; }
+  // Makes one.
+  void refill();
 
  private:
+  Result<LentRange> lend();
+  Result<LentIds> make();
+
   std::uint32_t first_id_;
   std::uint32_t ranges_;
   std::uint32_t next_;  // the search begins behind the last one, not at the front every time
   std::shared_ptr<LentRange::Shelf> shelf_;
+  unsigned ahead_;
+  std::deque<LentIds> ready_;
+  bool failed_ = false;
 };
 
 // Who the launcher is itself, in its own user namespace.
@@ -69,8 +88,7 @@ struct OwnIds {
 // The ids of a sandbox as the launcher sees them.
 HostIds host_ids(const frame::LaunchPlan& plan, const LentRange* range, const OwnIds& own);
 
-// The sandbox's user namespace, a child of the launcher's.
-Result<os::Fd> make_sandbox_namespace(const frame::LaunchPlan& plan, const LentRange* range,
-                                      const HostIds& ids);
+// The user namespace, a child of the launcher's, of a sandbox that has the caller's ids.
+Result<os::Fd> make_caller_namespace(const frame::LaunchPlan& plan, const HostIds& ids);
 
 }  // namespace cordon::launcher

@@ -22,12 +22,6 @@ namespace {
 constexpr std::size_t kLongestReport = 4096;
 constexpr std::chrono::seconds kLongestDescent{10};
 
-// Two lines: the step and the errno, then words.
-std::string report(const FailedStep& failed) {
-  const int number = failed.error.cause() ? failed.error.cause().value() : 0;
-  return std::string{failed.step} + "\n" + std::to_string(number) + "\n" + failed.error.text();
-}
-
 LaunchFailure read_report(const std::string& text) {
   const std::size_t first = text.find('\n');
   const std::size_t second = text.find('\n', first + 1);
@@ -64,6 +58,13 @@ Result<std::string> await_report(const os::Fd& reports) {
   }
 }
 
+Status send_setup(const os::Fd& control, const frame::Setup& setup) {
+  const auto encoded = frame::encode(frame::ToGuest{setup});
+  TRY(const std::size_t sent, os::send(control, encoded));
+  if (sent != encoded.size()) return Error{Errc::internal, "the setup does not fit the stream"};
+  return {};
+}
+
 class Launch {
  public:
   Launch(const JudgedPlan& plan, Workshop& workshop) : plan_{plan}, workshop_{workshop} {}
@@ -91,12 +92,14 @@ class Launch {
 
 Status Launch::prepare() {
   if (plan_->ids == frame::Ids::range) {
-    TRY(LentRange range, workshop_.ranges.take());
-    range_.emplace(std::move(range));
+    TRY(LentIds lent, workshop_.ranges.take());
+    range_.emplace(std::move(lent.range));
+    user_namespace_ = std::move(lent.user_namespace);
   }
-  const LentRange* const range = range_ ? &*range_ : nullptr;
-  ids_ = host_ids(*plan_, range, workshop_.own);
-  TRY(user_namespace_, make_sandbox_namespace(*plan_, range, ids_));
+  ids_ = host_ids(*plan_, range_ ? &*range_ : nullptr, workshop_.own);
+  if (!range_) {
+    TRY(user_namespace_, make_caller_namespace(*plan_, ids_));
+  }
   TRY(sources_, open_sources(plan_, ids_, user_namespace_, workshop_.sources));
   if (plan_->disk.image) {
     TRY(DiskImage disk, DiskImage::make(plan_->disk));
@@ -114,7 +117,8 @@ Status Launch::prepare() {
 void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
   // The host's end is the launcher's: with a copy here pid 1 would never see its stream end.
   pair_.one = os::Fd{};
-  Descent descent{.plan = plan_,
+  Descent descent{.plan = &plan_,
+                  .fences = plan_->setup.fences,
                   .ids = ids_,
                   .sources = sources_,
                   .groups = *groups_,  // NOLINT(bugprone-unchecked-optional-access): by prepare
@@ -123,9 +127,10 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
                   .control = pair_.two,
                   .program = workshop_.program,
                   .launcher = workshop_.self,
+                  .reports = reports,
                   .may_set_groups = workshop_.own.may_set_groups};
   const FailedStep failed = descend(descent);
-  static_cast<void>(os::write_all(reports, report(failed)));
+  static_cast<void>(os::write_all(reports, to_report(failed)));
   ::_exit(1);
 }
 
@@ -148,16 +153,50 @@ Result<std::string> Launch::start() {
   reports.write = os::Fd{};
   pair_.two = os::Fd{};
   TRY_DO(workshop_.program.fill());
-  const auto setup = frame::encode(frame::ToGuest{plan_->setup});
-  TRY(const std::size_t sent, os::send(pair_.one, setup));
-  if (sent != setup.size()) return Error{Errc::internal, "the setup does not fit the stream"};
+  TRY_DO(send_setup(pair_.one, plan_->setup));
   return await_report(reports.read);
 }
 // NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace
 
+bool Workshop::wants_more() const noexcept {
+  return berths.wants_more() || networks.wants_more() || ranges.wants_more() || groups.wants_more();
+}
+
+void Workshop::refill() {
+  if (berths.wants_more()) return berths.begin(*this);
+  if (networks.wants_more()) return networks.refill();
+  if (ranges.wants_more()) return ranges.refill();
+  groups.refill();
+}
+
+// Leaves the berth as it was only in that it may still have a pid 1.
+std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& plan,
+                                             Workshop& workshop) {
+  const HostIds ids = host_ids(*plan, &berth.range, workshop.own);
+  auto sources = open_sources(plan, ids, berth.user_namespace, workshop.sources);
+  if (!sources) return LaunchFailure{"prepare", std::move(sources).error()};
+  if (Status held = berth.groups.limit(*plan); !held) {
+    return LaunchFailure{"prepare", std::move(held).error()};
+  }
+  if (Status laid = furnish_berth(berth, plan, ids, *sources, workshop); !laid) {
+    return LaunchFailure{"root", std::move(laid).error()};
+  }
+  if (Status told = send_setup(berth.control, plan->setup); !told) {
+    return LaunchFailure{"start", std::move(told).error()};
+  }
+  berth.groups.rest();
+  return Sandbox{std::move(berth.range), std::nullopt, std::move(berth.groups),
+                 std::move(berth.init), std::move(berth.control)};
+}
+
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
+  while (auto berth = workshop.berths.take(*plan)) {
+    auto moved = move_in(*berth, plan, workshop);
+    // One that has died meanwhile says nothing about the plan.
+    if (std::holds_alternative<Sandbox>(moved) || berth->is_alive()) return moved;
+  }
   Launch launch{plan, workshop};
   if (Status prepared = launch.prepare(); !prepared) {
     return LaunchFailure{"prepare", std::move(prepared).error()};

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "frame/launcher.h"
+#include "launcher/berth.h"
 #include "launcher/disk_image.h"
 #include "launcher/floor.h"
 #include "launcher/floor_sources.h"
@@ -20,6 +21,12 @@
 
 namespace cordon::launcher {
 
+// Namespaces of the launcher's own, to come back to.
+struct Home {
+  os::Fd mount;
+  os::Fd uts;
+};
+
 // What a launcher has for all its sandboxes. It outlives them.
 struct Workshop {
   Floor floor;
@@ -29,8 +36,14 @@ struct Workshop {
   os::Fd self;  // a pidfd of the launcher
   Program program;
   NetPool networks;
-  Trees trees;
+  os::CgroupTrees trees;
   GroupPool groups;
+  BerthPool berths;
+  Home home;  // of a service: where the launcher itself is
+
+  // Whether there is something to make ahead when nobody waits, and making one of them.
+  bool wants_more() const noexcept;
+  void refill();
 };
 
 // A sandbox as its launcher holds it: three descriptors (control, pidfd, the range's lock) and no

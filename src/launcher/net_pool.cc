@@ -42,7 +42,7 @@ int serve_orders(const os::Fd& socket, pid_t launcher) {
 
 }  // namespace
 
-Result<NetPool> NetPool::start(unsigned ahead, bool refill) {
+Result<NetPool> NetPool::start(unsigned ahead, bool refills) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
   TRY(os::Child child,
       os::Child::start({.clear_signal_handlers = true}, [&, launcher = ::getpid()] {
@@ -56,7 +56,7 @@ Result<NetPool> NetPool::start(unsigned ahead, bool refill) {
         const os::Fd own{kOwn};
         return serve_orders(own, launcher);
       }));
-  NetPool pool{std::move(child), std::move(pair.one), refill};
+  NetPool pool{std::move(child), std::move(pair.one), refills ? ahead : 0};
   TRY_DO(pool.order(ahead));
   return pool;
 }
@@ -69,13 +69,15 @@ Status NetPool::order(unsigned count) {
   return {};
 }
 
+void NetPool::refill() { failed_ = !order(ahead_ - ordered_); }
+
 Result<os::Fd> NetPool::take() {
   if (ordered_ == 0) TRY_DO(order(1));
   std::array<std::byte, 1> word{};
   TRY(os::Received got, os::receive(socket_, word, 1));
   if (got.bytes == 0) return Error{Errc::unavailable, "the maker of network namespaces has ended"};
   --ordered_;
-  if (refill_) TRY_DO(order(1));
+  failed_ = false;
   if (got.fds.empty()) return Error{Errc::unavailable, "a network namespace could not be made"};
   return std::move(got.fds.front());
 }

@@ -63,12 +63,13 @@ Result<OwnIds> enter_own_namespace(const os::Fd& node) {
 struct Ahead {
   unsigned networks = 1;
   unsigned groups = 0;  // in local use one is made when it is wanted: no sooner is it known
+  unsigned sandboxes = 0;
   bool refill = false;
 };
 
 Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::string& cgroup,
                       const Ahead& ahead) {
-  RangeLender ranges{floor, std::move(locks)};
+  RangeLender ranges{floor, std::move(locks), ahead.groups};
   TRY(NetPool networks, NetPool::start(ahead.networks, ahead.refill));
   TRY_DO(os::unshare(os::Ns::mount));
   TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
@@ -78,7 +79,12 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
   TRY(FloorSources sources, FloorSources::open(floor.sources));
   TRY(Program program, Program::open());
   TRY(os::Fd self, os::pidfd_open(::getpid()));
-  const auto held = std::make_shared<const os::CgroupTrees>(std::move(trees));
+  Home home;
+  if (ahead.sandboxes > 0) {
+    TRY(home.mount, os::open_ns(os::Ns::mount));
+    TRY(home.uts, os::open_ns(os::Ns::uts));
+  }
+  GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
   return Workshop{.floor = std::move(floor),
                   .sources = std::move(sources),
                   .own = own,
@@ -86,8 +92,10 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
                   .self = std::move(self),
                   .program = std::move(program),
                   .networks = std::move(networks),
-                  .trees = held,
-                  .groups = GroupPool{held, ahead.groups}};
+                  .trees = std::move(trees),
+                  .groups = std::move(groups),
+                  .berths = BerthPool{ahead.sandboxes},
+                  .home = std::move(home)};
 }
 
 }  // namespace
@@ -110,9 +118,14 @@ Result<Workshop> open_workshop(const os::Fd& node) {
 
 Result<Workshop> open_workshop(const ServiceFloor& service) {
   if (::geteuid() != 0) return Error{Errc::denied, "only root can be a service"};
+  // It keeps nobody's directory busy, and comes back to this one from a berth.
+  if (::chdir("/") != 0) return Error::from_errno("chdir");
   TRY(os::Fd locks, open_locks());
   return open(service.floor, {}, std::move(locks), service.cgroup,
-              {.networks = service.networks_ahead, .groups = service.groups_ahead, .refill = true});
+              {.networks = service.networks_ahead,
+               .groups = service.groups_ahead,
+               .sandboxes = service.sandboxes_ahead,
+               .refill = true});
 }
 
 }  // namespace cordon::launcher

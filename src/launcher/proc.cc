@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/proc.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <string>
+#include <sys/stat.h>
 
 #include "launcher/mount_point.h"
 #include "os/file.h"
@@ -27,14 +29,32 @@ constexpr const char* kNamespaceLimits[] = {"user", "mnt", "pid",    "net",
 constexpr os::MountAttributes kNoWrite{
     .read_only = true, .nosuid = true, .nodev = true, .noexec = true};
 
-// `with` over `name`, where there is such an entry.
-Status lay_over(const os::Fd& proc, const char* name, const os::Fd& disk, const char* with) {
-  auto onto = os::openat(proc, name, O_PATH | O_NOFOLLOW);
-  if (!onto && onto.error().code() == Errc::not_found) return {};
-  if (!onto) return std::move(onto).error().with(name);
-  TRY(const os::Fd tree, os::open_tree(disk, with, os::Reach::one));
-  TRY_DO(os::mount_setattr(tree, kNoWrite, os::Reach::one));
-  return os::move_mount(tree, *onto);
+Result<bool> is_there(const os::Fd& dir, const char* name) {
+  struct stat st{};
+  if (::fstatat(dir.get(), name, &st, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  if (errno == ENOENT) return false;
+  return Error::from_errno("fstatat").with(name);
+}
+
+// Lies over itself from here on with these attributes: each copy of it has them.
+Status make_mask(const os::Fd& disk, const char* name) {
+  TRY(const os::Fd mask, os::open_tree(disk, name, os::Reach::one));
+  TRY_DO(os::mount_setattr(mask, kNoWrite, os::Reach::one));
+  return os::move_mount(mask, disk, name);
+}
+
+// A copy of the mask over `name`, where there is such an entry.
+Status lay_mask(const os::Fd& proc, const char* name, const os::Fd& disk, const char* mask) {
+  TRY(const bool there, is_there(proc, name));
+  if (!there) return {};
+  TRY(const os::Fd tree, os::open_tree(disk, mask, os::Reach::one));
+  return os::move_mount(tree, proc, name);
+}
+
+Status lay_read_only(const os::Fd& proc, const char* name) {
+  TRY(const bool there, is_there(proc, name));
+  if (!there) return {};
+  return make_mask(proc, name);
 }
 
 }  // namespace
@@ -48,9 +68,10 @@ Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
   TRY(const os::Fd proc, os::openat(root, "proc", O_PATH | O_DIRECTORY));
   // From below what is laid over `sys`: its files are still writable through this.
   TRY(os::Fd limits, os::openat(proc, "sys/user", O_PATH | O_DIRECTORY));
-  for (const char* name : kBlankFiles) TRY_DO(lay_over(proc, name, disk, "blank"));
-  for (const char* name : kEmptyDirectories) TRY_DO(lay_over(proc, name, disk, "empty"));
-  for (const char* name : kReadOnly) TRY_DO(lay_over(proc, name, proc, name));
+  for (const char* mask : {"blank", "empty"}) TRY_DO(make_mask(disk, mask));
+  for (const char* name : kBlankFiles) TRY_DO(lay_mask(proc, name, disk, "blank"));
+  for (const char* name : kEmptyDirectories) TRY_DO(lay_mask(proc, name, disk, "empty"));
+  for (const char* name : kReadOnly) TRY_DO(lay_read_only(proc, name));
   return limits;
 }
 

@@ -88,19 +88,34 @@ Status add_file(const os::Fd& root, const frame::OwnFile& file) {
   return os::create_file(dir, std::string{name}.c_str(), file.text, 0644);
 }
 
-// A directory of the own disk, attached at its path and given to the workload.
-Status add_own_directory(const os::Fd& root, const os::Fd& disk, const std::string& path,
-                         std::size_t number, const HostIds& ids) {
-  const std::string name = fmt::format("disk/{}", number);
+Result<std::vector<os::Fd>> make_own(const os::Fd& disk, std::size_t count) {
+  std::vector<os::Fd> made;
+  made.reserve(count);
+  for (std::size_t number = 1; number <= count; ++number) {
+    const std::string name = fmt::format("disk/{}", number);
+    if (::mkdirat(disk.get(), name.c_str(), 0700) != 0) return Error::from_errno("mkdirat");
+    TRY(os::Fd tree, os::open_tree(disk, name.c_str(), os::Reach::one));
+    made.push_back(std::move(tree));
+  }
+  return made;
+}
+
+// Gives a directory of the own disk to the workload.
+Status give_to_workload(const os::Fd& tree, const std::string& path, const HostIds& ids) {
   const bool shared = path == "/tmp" || path == "/var/tmp" || path == "/dev/shm";
-  if (::mkdirat(disk.get(), name.c_str(), 0700) != 0) return Error::from_errno("mkdirat");
-  TRY(const os::Fd dir, os::openat(disk, name.c_str(), O_RDONLY | O_DIRECTORY));
+  TRY(const os::Fd dir, os::openat(tree, ".", O_RDONLY | O_DIRECTORY));
   if (::fchown(dir.get(), ids.workload_uid, ids.workload_gid) != 0) {
     return Error::from_errno("fchown").with(path);
   }
-  if (::fchmod(dir.get(), shared ? 01777 : 0755) != 0)
+  if (::fchmod(dir.get(), shared ? 01777 : 0755) != 0) {
     return Error::from_errno("fchmod").with(path);
-  TRY(const os::Fd tree, os::open_tree(disk, name.c_str(), os::Reach::one));
+  }
+  return {};
+}
+
+Status add_own_directory(const os::Fd& root, const std::string& path, const os::Fd& tree,
+                         const HostIds& ids) {
+  TRY_DO(give_to_workload(tree, path, ids));
   TRY(const os::Fd onto, make_directory_in(root, path));
   return os::move_mount(tree, onto);
 }
@@ -120,44 +135,66 @@ std::vector<Placing> placings_of(const JudgedPlan& plan, const Sources& sources)
   return placings;
 }
 
-Status make_root_of(const os::Fd& root) {
-  TRY_DO(os::fchdir(root));
-  TRY_DO(os::pivot_root(".", "."));
-  TRY_DO(os::umount_detach("."));
-  if (::chdir("/") != 0) return Error::from_errno("chdir");
-  // Detached copies of shared mounts would still send and receive mounts.
-  return os::set_propagation(os::at_cwd(), "/", os::Propagation::private_);
-}
-
 }  // namespace
 
-Result<os::Fd> build_root(const JudgedPlan& plan, const HostIds& ids, const Sources& sources) {
-  TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::private_));
-  TRY(const Devices devices, open_devices());
-  TRY(const os::Fd disk, mount_disk(plan->disk, sources.disk));
-  TRY_DO(make_layout(disk));
-  TRY(const os::Fd root, mount_skeleton(disk));
+std::size_t own_directories(const frame::LaunchPlan& plan) {
+  const bool workspace = plan.workspace.kind == frame::WorkspaceKind::own_disk;
+  return plan.directories.size() + (workspace ? 1 : 0);
+}
 
+Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
+  TRY_DO(keep_mounts_apart());
+  TRY(const Devices devices, open_devices());
+  Ground ground;
+  TRY(ground.disk, mount_disk(disk, image));
+  TRY_DO(make_layout(ground.disk));
+  TRY(ground.own, make_own(ground.disk, own));
+  TRY(ground.root, mount_skeleton(ground.disk));
+  TRY_DO(mount_devices(ground.root, devices));
+  TRY(ground.limits, mount_proc(ground.root, ground.disk));
+  return ground;
+}
+
+Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
+               const Sources& sources) {
+  const os::Fd& root = ground.root;
+  if (ground.own.size() < own_directories(*plan)) {
+    return Error{Errc::internal, "too few directories of the own disk"};
+  }
   for (const frame::OwnFile& file : plan->files) TRY_DO(add_file(root, file));
-  TRY_DO(mount_devices(root, devices));
   // Parents before what lies below them, whatever they are: a path sorts before its continuations.
   std::vector<Placing> placings = placings_of(plan, sources);
   std::ranges::sort(placings, {}, &Placing::target);
-  std::size_t number = 0;
+  auto own = ground.own.begin();
   for (const Placing& placing : placings) {
-    Status placed = placing.source != nullptr ? add_source(root, *placing.source)
-                    : placing.workspace
-                        ? mount_workspace(plan->workspace, root, disk, sources, ids)
-                        : add_own_directory(root, disk, placing.target, ++number, ids);
+    Status placed;
+    if (placing.source != nullptr) {
+      placed = add_source(root, *placing.source);
+    } else if (!placing.workspace) {
+      placed = add_own_directory(root, placing.target, *own++, ids);
+    } else if (plan->workspace.kind == frame::WorkspaceKind::own_disk) {
+      placed = give_to_workload(*own, placing.target, ids);
+      if (placed) placed = mount_workspace(plan->workspace, root, ground.disk, *own++, {}, ids);
+    } else {
+      placed = mount_workspace(plan->workspace, root, ground.disk, sources.workspace, sources.state,
+                               ids);
+    }
     if (!placed) return std::move(placed).error().with(placing.target);
   }
-  TRY(os::Fd limits, mount_proc(root, disk));
-
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));
-  TRY_DO(
-      os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one));
-  TRY_DO(make_root_of(root));
-  return limits;
+  return os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one);
+}
+
+Status enter_root(const Ground& ground) {
+  TRY_DO(os::fchdir(ground.root));
+  TRY_DO(os::pivot_root(".", "."));
+  TRY_DO(os::umount_detach("."));
+  if (::chdir("/") != 0) return Error::from_errno("chdir");
+  return {};
+}
+
+Status keep_mounts_apart() {
+  return os::set_propagation(os::at_cwd(), "/", os::Propagation::private_);
 }
 
 }  // namespace cordon::launcher

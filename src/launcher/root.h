@@ -2,6 +2,9 @@
 // The sandbox's file tree, built from nothing in the sandbox's own mount namespace.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "base/result.h"
 #include "launcher/floor.h"
 #include "launcher/sources.h"
@@ -9,10 +12,30 @@
 
 namespace cordon::launcher {
 
-// Builds the tree and makes it "/". Before: a fresh mount and pid namespace, with the rights to
-// mount in them. After: nothing of the host is left in the namespace but what the plan shows; "/"
-// is read-only. Gives /proc/sys/user of this pid namespace, still writable: keep it for the last
-// settings, hand it to nobody.
-Result<os::Fd> build_root(const JudgedPlan& plan, const HostIds& ids, const Sources& sources);
+// What any plan's tree stands on: the own disk, and on it an empty "/" with /dev and /proc.
+struct Ground {
+  os::Fd disk;
+  os::Fd root;
+  // Directories of the disk as detached mounts, to be put in their places.
+  std::vector<os::Fd> own;
+  // /proc/sys/user of this pid namespace, still writable: keep it for the last settings, hand it to
+  // nobody.
+  os::Fd limits;
+};
+
+// How many directories of its own disk the plan's tree has.
+std::size_t own_directories(const frame::LaunchPlan& plan);
+
+// Before: a fresh mount and pid namespace, with the rights to mount in them. `own`: how many
+// directories of the own disk to make.
+Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own);
+// Puts what the plan shows on the ground; its root is read-only then. Without a disk there are no
+// pins, and no workspace for review. Before: no other mount is in the namespace below the ground.
+Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
+               const Sources& sources);
+// The ground's root becomes "/": nothing else is left in the namespace then.
+Status enter_root(const Ground& ground);
+// Detached copies of shared mounts would still send and receive mounts: no more from here on.
+Status keep_mounts_apart();
 
 }  // namespace cordon::launcher

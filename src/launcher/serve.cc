@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "launcher/descent.h"
 #include "launcher/handover.h"
 #include "os/pidfd.h"
 #include "os/rlimit.h"
@@ -21,7 +22,8 @@ namespace {
 constexpr std::uint64_t kNode = 0;
 constexpr std::uint64_t kDoor = 1;
 constexpr std::uint64_t kStop = 2;
-constexpr std::uint64_t kFirstTag = 3;
+constexpr std::uint64_t kBerth = 3;
+constexpr std::uint64_t kFirstTag = 4;
 
 // Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
 constexpr std::size_t kMostHeld = 10'000;
@@ -32,6 +34,8 @@ constexpr std::size_t kFdsOfImage = 1;    // the top of its disk
 constexpr std::size_t kFdsOfOwn = 128;
 // Of one set of groups in the pool: two for each hierarchy.
 constexpr std::size_t kFdsOfGroups = 16;
+// Of one berth: control, pid 1, the lock and the namespace of its ids, its directories, its groups.
+constexpr std::size_t kFdsOfBerth = kFdsOfSandbox + 1 + kBerthDirectories + kFdsOfGroups;
 // Ids have at most 52 letters: this many fit into one message.
 constexpr std::size_t kPage = 2'000;
 
@@ -70,7 +74,9 @@ Server::Server(Workshop workshop, WhenAlone when_alone, os::Epoll epoll)
       when_alone_{when_alone},
       epoll_{std::move(epoll)},
       next_tag_{kFirstTag},
-      most_held_{kMostHeld} {}
+      most_held_{kMostHeld},
+      // Not set to zero: no page is touched that no message fills.
+      message_{std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage)} {}
 
 Result<Server> Server::over(Workshop workshop, os::Fd node) {
   TRY(os::Epoll epoll, os::Epoll::create());
@@ -86,7 +92,8 @@ Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
   TRY_DO(epoll.add(stop, EPOLLIN, kStop));
   Server server{std::move(workshop), WhenAlone::wait, std::move(epoll)};
   TRY(const std::size_t fds, raise_fd_limit());
-  const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead();
+  const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead() +
+                           kFdsOfBerth * server.workshop_.berths.ahead();
   if (fds <= kept) return Error{Errc::exhausted, "too few open files: " + std::to_string(fds)};
   const std::size_t each = kFdsOfSandbox + (server.workshop_.floor.disk_images ? kFdsOfImage : 0);
   server.most_held_ = std::min(kMostHeld, (fds - kept) / each);
@@ -109,6 +116,8 @@ Status Server::run() {
         TRY_DO(serve_node());
       } else if (event.tag == kDoor) {
         knocked = true;
+      } else if (event.tag == kBerth) {
+        hear_of_berth();
       } else {
         keep_end(event.tag);
       }
@@ -121,16 +130,33 @@ Status Server::run() {
 }
 
 std::optional<std::chrono::milliseconds> Server::patience() const {
-  if (workshop_.groups.wants_more()) return std::chrono::milliseconds{0};
+  if (workshop_.wants_more()) return std::chrono::milliseconds{0};
   if (sweeps_ > 0) return kBetweenSweeps;
   return std::nullopt;
 }
 
 void Server::use_idle_time() {
-  if (workshop_.groups.wants_more()) return workshop_.groups.refill();
+  if (workshop_.wants_more()) {
+    const bool waits = static_cast<bool>(workshop_.berths.news());
+    workshop_.refill();
+    if (!waits) await_berth();
+    return;
+  }
   if (sweeps_ == 0) return;
   --sweeps_;
-  reclaim_groups(*workshop_.trees);
+  reclaim_groups(workshop_.trees);
+}
+
+void Server::await_berth() {
+  const os::Fd& news = workshop_.berths.news();
+  // Without it none comes any more: sandboxes are made when they are asked for.
+  if (news) static_cast<void>(epoll_.add(news, EPOLLIN, kBerth));
+}
+
+void Server::hear_of_berth() {
+  static_cast<void>(epoll_.remove(workshop_.berths.news()));
+  workshop_.berths.hear();
+  await_berth();
 }
 
 void Server::admit() {
@@ -155,9 +181,7 @@ void Server::drop_node() {
 
 Status Server::serve_node() {
   if (!node_) return {};
-  // Not set to zero: no page is touched that no message fills.
-  const auto memory = std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage);
-  const std::span buffer{memory.get(), frame::kLongestLauncherMessage};
+  const std::span buffer{message_.get(), frame::kLongestLauncherMessage};
   auto got = os::receive(node_, buffer, 2);
   if (!got || got->bytes == 0) {
     drop_node();
@@ -251,9 +275,9 @@ Status Server::send_launched(const std::string& id, const Sandbox& sandbox) {
   return {};
 }
 
-frame::Ended Server::bury(const std::string& id) {
+Server::Buried Server::bury(const std::string& id) {
   auto node = sandboxes_.extract(id);
-  if (node.empty()) return {.id = id};
+  if (node.empty()) return {.end = {.id = id}, .remains = {}};
   Sandbox& sandbox = node.mapped();
   static_cast<void>(epoll_.remove(sandbox.init.pidfd()));
   std::erase_if(tags_, [&](const auto& tag) { return tag.second == id; });
@@ -262,14 +286,14 @@ frame::Ended Server::bury(const std::string& id) {
   const auto status = std::move(sandbox.init).wait();
   frame::Ended message = ended(id, status);
   message.use = to_frame(sandbox.groups.usage());
-  return message;
+  return {std::move(message), std::move(sandbox)};
 }
 
 void Server::keep_end(std::uint64_t tag) {
   const auto found = tags_.find(tag);
   if (found == tags_.end()) return;
   const std::string id = found->second;
-  ended_.emplace(id, bury(id));
+  ended_.emplace(id, bury(id).end);
 }
 
 // All are told before the first is waited for: they die side by side.
@@ -282,7 +306,11 @@ void Server::answer(const frame::Destroy& request) {
   if (auto kept = ended_.extract(request.id); !kept.empty()) return send(std::move(kept.mapped()));
   // It ends when the node has closed its copy too; its groups are left for us then.
   if (deposits_.remove(request.id)) sweeps_ = kSweeps;
-  send(bury(request.id));
+  Buried buried = bury(request.id);
+  // In local use all ends with us, and nothing may be left then. A service's node need not wait for
+  // what no process of the sandbox has a part in any more.
+  if (when_alone_ == WhenAlone::end) buried.remains.reset();
+  send(std::move(buried.end));
 }
 
 void Server::answer(const frame::Fetch& request) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -55,13 +56,20 @@ class Server {
   bool knows(const std::string& id) const;
   bool is_full() const;
 
-  // Reaps pid 1 and removes the rest. Gives how it ended.
-  frame::Ended bury(const std::string& id);
+  // How it ended, and what is left of it: its groups, its disk and its ids go with this.
+  struct Buried {
+    frame::Ended end;
+    std::optional<Sandbox> remains;
+  };
+  // Kills and reaps pid 1.
+  Buried bury(const std::string& id);
   void keep_end(std::uint64_t tag);
   void end_all();
   // What there is to do while nobody asks for anything, and how long nobody must have asked.
   std::optional<std::chrono::milliseconds> patience() const;
   void use_idle_time();
+  void await_berth();
+  void hear_of_berth();
 
   Workshop workshop_;
   WhenAlone when_alone_;
@@ -75,6 +83,8 @@ class Server {
   Deposits deposits_;
   std::uint64_t next_tag_;
   std::size_t most_held_;
+  // One for all messages: it is too large to be asked for each time.
+  std::unique_ptr<std::byte[]> message_;
   std::optional<Error> unsaid_;  // why the last answer did not reach its node
   unsigned sweeps_ = 0;          // for groups of earlier launchers, whose sandboxes end about now
 };

@@ -37,20 +37,16 @@ Status chown_to_workload(const os::Fd& dir, const char* name, const HostIds& ids
   return {};
 }
 
-Result<os::Fd> own_disk(const frame::Workspace& workspace, const os::Fd& disk, const HostIds& ids) {
-  if (::mkdirat(disk.get(), "disk/workspace", 0755) != 0) return Error::from_errno("mkdirat");
-  TRY_DO(chown_to_workload(disk, "disk/workspace", ids));
-  TRY(const os::Fd layer, os::openat(disk, "disk/workspace", O_PATH | O_DIRECTORY));
+Status prepare_own(const frame::Workspace& workspace, const os::Fd& tree) {
+  TRY(const os::Fd layer, os::openat(tree, ".", O_PATH | O_DIRECTORY));
   TRY_DO(make_placeholders(workspace, layer));
-  TRY(os::Fd tree, os::open_tree(disk, "disk/workspace", os::Reach::one));
-  TRY_DO(os::mount_setattr(tree, workspace.writable ? kWritable : kReadOnly, os::Reach::one));
-  return tree;
+  return os::mount_setattr(tree, workspace.writable ? kWritable : kReadOnly, os::Reach::one);
 }
 
-Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk,
-                       const Sources& sources, const HostIds& ids) {
-  TRY_DO(os::move_mount(sources.workspace, disk, "lower"));
-  TRY_DO(os::move_mount(sources.state, disk, "state"));
+Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk, const os::Fd& lower,
+                       const os::Fd& state, const HostIds& ids) {
+  TRY_DO(os::move_mount(lower, disk, "lower"));
+  TRY_DO(os::move_mount(state, disk, "state"));
   TRY(const os::Fd layer, os::openat(disk, "pins", O_PATH | O_DIRECTORY));
   TRY_DO(make_placeholders(workspace, layer));
   TRY_DO(chown_to_workload(disk, "pins", ids));
@@ -107,22 +103,22 @@ Status lay_pin(const os::Fd& top, const os::Fd& disk, const frame::Pin& pin) {
 }  // namespace
 
 Status mount_workspace(const frame::Workspace& workspace, const os::Fd& root, const os::Fd& disk,
-                       const Sources& sources, const HostIds& ids) {
+                       const os::Fd& tree, const os::Fd& state, const HostIds& ids) {
   os::Fd made;
   switch (workspace.kind) {
     case frame::WorkspaceKind::own_disk: {
-      TRY(made, own_disk(workspace, disk, ids));
+      TRY_DO(prepare_own(workspace, tree));
       break;
     }
     case frame::WorkspaceKind::review: {
-      TRY(made, overlay(workspace, disk, sources, ids));
+      TRY(made, overlay(workspace, disk, tree, state, ids));
       break;
     }
     case frame::WorkspaceKind::live:
       break;
   }
   TRY(const os::Fd onto, make_directory_in(root, workspace.target));
-  TRY_DO(os::move_mount(made ? made : sources.workspace, onto));
+  TRY_DO(os::move_mount(made ? made : tree, onto));
   TRY(const os::Fd top, make_directory_in(root, workspace.target));
   std::set<std::string> held;
   for (const frame::Pin& pin : workspace.pins) {

@@ -10,8 +10,10 @@
 
 namespace cordon::launcher {
 
-// `disk` is the top of the own disk with its layout (root.cc).
+// `disk` is the top of the own disk with its layout (root.cc). `tree` is what the workspace is made
+// of, a detached mount: a directory of the own disk that is the workload's, or the caller's
+// directory; `state` belongs to a review.
 Status mount_workspace(const frame::Workspace& workspace, const os::Fd& root, const os::Fd& disk,
-                       const Sources& sources, const HostIds& ids);
+                       const os::Fd& tree, const os::Fd& state, const HostIds& ids);
 
 }  // namespace cordon::launcher

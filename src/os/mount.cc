@@ -119,6 +119,12 @@ Result<Fd> fsopen(const char* type) {
   return Fd{static_cast<int>(fd)};
 }
 
+Result<Fd> fspick(const Fd& mount) {
+  const long fd = ::syscall(SYS_fspick, mount.get(), "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+  if (fd < 0) return Error::from_errno("fspick");
+  return Fd{static_cast<int>(fd)};
+}
+
 Status fsconfig_string(const Fd& context, const char* key, const char* value) {
   return fsconfig(context, FSCONFIG_SET_STRING, key, value, 0);
 }
@@ -133,6 +139,10 @@ Status fsconfig_fd(const Fd& context, const char* key, const Fd& value) {
 
 Status fsconfig_create(const Fd& context) {
   return fsconfig(context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+}
+
+Status fsconfig_reconfigure(const Fd& context) {
+  return fsconfig(context, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0);
 }
 
 Result<Fd> fsmount(const Fd& context, const MountAttributes& attributes) {

@@ -40,6 +40,10 @@ Status fsconfig_string(const Fd& context, const char* key, const char* value);
 Status fsconfig_flag(const Fd& context, const char* key);
 Status fsconfig_fd(const Fd& context, const char* key, const Fd& value);
 Status fsconfig_create(const Fd& context);
+// The filesystem of a mount, to be changed: fsconfig_string, then fsconfig_reconfigure. `mount` is
+// the descriptor of a mount's top, O_PATH will do.
+Result<Fd> fspick(const Fd& mount);
+Status fsconfig_reconfigure(const Fd& context);
 // A detached mount of what fsconfig_create made.
 Result<Fd> fsmount(const Fd& context, const MountAttributes& attributes);
 
