@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a sandbox costs: one-shot `cordon run -- true` beside a bare spawn and bubblewrap, in turns, back to back and with idle gaps."""
+"""What a sandbox costs, beside a bare spawn and other sandboxes, in turns, back to back and with idle gaps: one-shot by
+`cordon run -- true`, and as root through a launcher that runs as a service, with all pools and without."""
 import argparse
 import json
 import os
@@ -13,8 +14,18 @@ import tempfile
 import time
 import tomllib
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "harness"))
+sys.dont_write_bytecode = True
+
+from peers import bubblewrap, peers   # noqa: E402
+from plot import spreads   # noqa: E402
+from service import Place, Service   # noqa: E402
+
 UID = 47_310        # of the ordinary user; no account has it
 GAP = 0.030         # an idle processor is slower to begin
+GAPS = (0.0, 0.030, 0.100)
+AHEAD = 8
 
 
 def percentile(values, part):
@@ -85,10 +96,8 @@ def measure(arms, times, gap):
 def arms_for(programs):
     def make(base):
         arms = [Arm("bare", ["/bin/true"], base)]
-        if bubblewrap := shutil.which("bwrap"):
-            arms.append(Arm("bubblewrap", [bubblewrap, "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
-                                           "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev",
-                                           "--tmpfs", "/tmp", "--bind", str(base / "workspace"), "/workspace", "--chdir", "/workspace", "true"], base))
+        if shutil.which("bwrap"):
+            arms.append(Arm("bubblewrap", [str(word) for word in bubblewrap(None)], base))
         arms.append(Arm("cordon run", [str(programs / "cordon"), "run", "--", "true"], base))
         return arms
     return make
@@ -147,20 +156,85 @@ def show_phases(programs, times):
         print(f"{min(column):>8.2f}{percentile(column, 0.5):>8.2f}  {words}")
 
 
-def check(figures):
+def spread(values):
+    return {"min": min(values), "p50": percentile(values, 0.5), "p99": percentile(values, 0.99)}
+
+
+def show(caller, gap, name, row, bare):
+    print(f"{caller:<8}{gap * 1000:>4.0f} ms  {name:<20}{row['min']:>9.2f}{row['p50']:>9.2f}{row['p99']:>9.2f}{row['p50'] / bare:>9.1f}", flush=True)
+
+
+def measure_service(programs, times, seconds):
+    """As root, through a resident launcher: figures in milliseconds, and creations a second."""
+    figures, true = {}, "/usr/bin/true"
+    with Place() as place, Service(place, programs, "pooled", AHEAD) as pooled, Service(place, programs, "fresh", 0) as fresh:
+        arms = {"bare": lambda: pooled.order("spawn", true)}
+        for name, words in peers(place).items():
+            arms[name] = lambda words=words: pooled.order("spawn", *words)
+        arms["cordon, no pools"] = lambda: fresh.order("cold", true)
+        arms["cordon, pools"] = lambda: pooled.order("cold", true)
+        arms["cordon, exec"] = lambda: pooled.order("exec", true)
+        pooled.order("create", 1)
+        for gap in GAPS:
+            took = {name: [] for name in arms}
+            for turn in range(1 + (times if gap == 0 else max(times // 4, 20))):
+                for name, once in arms.items():
+                    time.sleep(gap)
+                    one = once() / 1000
+                    if turn > 0:
+                        took[name].append(one)
+            for name, values in took.items():
+                figures[f"service.{name}.{gap * 1000:.0f}"] = row = spread(values)
+                show("service", gap, name, row, percentile(took["bare"], 0.5))
+        pooled.order("destroy")
+        rates = {width: pooled.order("rate", int(seconds * 1000), width) for width in (1, 2, 4, 8)}
+    for width, rate in rates.items():
+        print(f"service  {rate:8.0f} sandboxes a second to their ends, {width} at a time, over {seconds:g} s", flush=True)
+    return figures, max(rates.values())
+
+
+def promised(name):
+    return tomllib.loads((HERE / "promises.toml").read_text())["launch"][name]
+
+
+def check(figures, rate):
     """Against promises.toml, by the p50s of this run; true when all hold."""
-    top = pathlib.Path(__file__).resolve().parent
-    most = tomllib.loads((top / "promises.toml").read_text())["launch"]["one_shot_to_bubblewrap"]["most"]
     held = True
+
+    def hold(what, value, name):
+        nonlocal held
+        promise = promised(name)
+        kept = value <= promise["most"] if "most" in promise else value >= promise["least"]
+        held = held and kept
+        bound = f"at most {promise['most']}" if "most" in promise else f"at least {promise['least']}"
+        print(f"{'held' if kept else 'BROKEN'}: {what}: {value:.2f}, {bound}")
+
     for key, row in figures.items():
         caller, name, gap = key.split(".")
-        beside = figures.get(f"{caller}.bubblewrap.{gap}")
-        if name != "cordon_run" or beside is None:
-            continue
-        ratio = row["p50"] / beside["p50"]
-        held = held and ratio <= most
-        print(f"{'held' if ratio <= most else 'BROKEN'}: {caller}, {gap}: {ratio:.2f} x bubblewrap, at most {most}")
+        beside = {other: figures.get(f"{caller}.{other}.{gap}") for other in ("bare", "bubblewrap")}
+        if name == "cordon run" and beside["bubblewrap"]:
+            hold(f"{caller}, {gap} ms: one-shot to bubblewrap", row["p50"] / beside["bubblewrap"]["p50"], "one_shot_to_bubblewrap")
+        if name == "cordon, pools":
+            hold(f"{caller}, {gap} ms: cold with pools to bare", row["p50"] / beside["bare"]["p50"], "cold_to_bare")
+            if beside["bubblewrap"]:
+                hold(f"{caller}, {gap} ms: bubblewrap to cold with pools", beside["bubblewrap"]["p50"] / row["p50"], "bubblewrap_to_cold")
+        if name == "cordon, exec":
+            hold(f"{caller}, {gap} ms: exec in a living sandbox to bare", row["p50"] / beside["bare"]["p50"], "exec_to_bare")
+    if rate is not None:
+        hold("sandboxes a second", rate, "creations_per_second")
     return held
+
+
+def draw(directory, figures):
+    """One picture for each caller and gap."""
+    kinds = {}
+    for key, row in figures.items():
+        caller, name, gap = key.split(".")
+        kinds.setdefault((caller, gap), {})[name] = row
+    for (caller, gap), rows in kinds.items():
+        words = {"root": "one-shot, as root", "user": "one-shot, as a user", "service": "through a resident launcher"}[caller]
+        title = f"true in a sandbox, {words}, " + ("back to back" if gap == "0" else f"after {gap} ms of quiet")
+        (directory / f"launch-{caller}-{gap}.svg").write_text(spreads(title, rows))
 
 
 def find_programs(given):
@@ -176,7 +250,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", help="a directory; build/release/bin by default, else build/dev/bin")
     parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=10, help="of each count of creations a second")
     parser.add_argument("--json", help="write the figures to this file")
+    parser.add_argument("--plots", help="draw the figures into this directory")
     parser.add_argument("--check", action="store_true", help="hold the figures against promises.toml; 1 when one is missed")
     parser.add_argument("--phases", action="store_true", help="show where one start goes instead (needs perf, and root)")
     options = parser.parse_args()
@@ -186,8 +262,8 @@ def main():
         return show_phases(programs, options.times)
     if not shutil.which("bwrap"):
         print("bubblewrap is not installed: left out")
-    print(f"{'caller':<7}{'gap':>6}  {'':<12}{'min ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'x bare':>9}")
-    figures = {}
+    print(f"{'caller':<8}{'gap':>7}  {'':<20}{'min ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'x bare':>9}")
+    figures, rate = {}, None
     for uid in ((0, UID) if os.geteuid() == 0 else (os.geteuid(),)):
         base = pathlib.Path(tempfile.mkdtemp(prefix="cordon-bench-", dir="/var/tmp"))
         try:
@@ -201,15 +277,20 @@ def main():
                 bare = percentile(took["bare"], 0.5)
                 for name, values in took.items():
                     caller = "root" if uid == 0 else "user"
-                    row = {"min": min(values), "p50": percentile(values, 0.5), "p99": percentile(values, 0.99)}
-                    figures[f"{caller}.{name.replace(' ', '_')}.{'gap' if gap else 'busy'}"] = row
-                    print(f"{caller:<7}{gap * 1000:>3.0f} ms  {name:<12}{row['min']:>9.2f}{row['p50']:>9.2f}{row['p99']:>9.2f}"
-                          f"{row['p50'] / bare:>9.1f}", flush=True)
+                    figures[f"{caller}.{name}.{gap * 1000:.0f}"] = row = spread(values)
+                    show(caller, gap, name, row, bare)
         finally:
             shutil.rmtree(base, ignore_errors=True)
+    if os.geteuid() == 0:
+        service, rate = measure_service(programs, options.times, options.seconds)
+        figures.update(service)
+    else:
+        print("not root: no service")
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"programs": str(programs), "times": options.times, "figures_ms": figures}, indent=1) + "\n")
-    if options.check and not check(figures):
+        pathlib.Path(options.json).write_text(json.dumps({"times": options.times, "figures_ms": figures, "creations_per_second": rate}, indent=1) + "\n")
+    if options.plots:
+        draw(pathlib.Path(options.plots), figures)
+    if options.check and not check(figures, rate):
         sys.exit(1)
 
 
