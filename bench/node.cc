@@ -11,10 +11,13 @@
 //   exec WORD...      in the sandbox that was created last
 //   ask               each sandbox that stays runs `true`; answers how many did
 //   destroy           all that stay, one after the other
-//   rate MS WIDTH     sandboxes to their ends for so long, WIDTH at a time; answers how many a
-//   second
+//   end               the same by their pid 1s, all at once; answers when the last has ended
+//   bare N MEMORY     N processes that wait, each in namespaces and groups like a sandbox's
+//   (MEMORY: 1 or 0) drop              ends them rate MS WIDTH     sandboxes to their ends for so
+//   long, WIDTH at a time; answers how many a second
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <fstream>
@@ -25,6 +28,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +36,12 @@
 #include "frame/launcher.h"
 #include "guest/test_host.h"
 #include "harness/harness.h"
+#include "launcher/groups.h"
+#include "os/cgroup_layout.h"
+#include "os/namespace.h"
+#include "os/pidfd.h"
 #include "os/probe_host.h"
+#include "os/process.h"
 #include "os/socket.h"
 #include "plan/lower.h"
 #include "policy/policy_text_test.h"
@@ -222,8 +231,43 @@ double spawn(const Words& words) {
   });
 }
 
-double order(const std::string& verb, const Words& words, BenchNode& node,
-             std::deque<Living>& stay) {
+// What the kernel's part of an idle sandbox costs by itself.
+class BareSets {
+ public:
+  void make(int count, bool memory) {
+    if (!trees_)
+      trees_ = std::make_shared<const launcher::GroupTrees>(
+          launcher::GroupTrees::open(need(os::read_cgroup_trees(), "groups")));
+    for (; count > 0; --count) {
+      auto groups = need(
+          launcher::SandboxGroups::prepare(
+              trees_, need(launcher::group_name(in_letters(++last_)), "name"), {.memory = memory}),
+          "groups");
+      auto child =
+          need(os::Child::start({.namespaces = os::NsSet{os::Ns::user, os::Ns::mount, os::Ns::pid,
+                                                         os::Ns::ipc, os::Ns::uts, os::Ns::net},
+                                 .cgroup = groups.v2_dir()},
+                                [&] {
+                                  if (!groups.enter() || !os::unshare(os::Ns::cgroup)) return 1;
+                                  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                                  static_cast<void>(os::close_from(0));
+                                  for (;;) ::pause();
+                                }),
+               "clone");
+      groups.rest();
+      sets_.emplace_back(std::move(groups), std::move(child));
+    }
+  }
+  void drop() { sets_.clear(); }
+
+ private:
+  launcher::Trees trees_;
+  std::deque<std::pair<launcher::SandboxGroups, os::Child>> sets_;  // the process goes first
+  unsigned last_ = 0;
+};
+
+double order(const std::string& verb, const Words& words, BenchNode& node, std::deque<Living>& stay,
+             BareSets& bare) {
   if (verb == "spawn") return spawn(words);
   if (verb == "cold") {
     return time_ns([&] {
@@ -248,6 +292,17 @@ double order(const std::string& verb, const Words& words, BenchNode& node,
       for (; !stay.empty(); stay.pop_back()) node.destroy(stay.back().id);
     });
   }
+  if (verb == "end") {
+    return time_ns([&] {
+      for (const Living& sandbox : stay)
+        static_cast<void>(os::pidfd_send_signal(sandbox.pidfd, SIGKILL));
+      for (const Living& sandbox : stay) node.destroy(sandbox.id);
+      stay.clear();
+    });
+  }
+  if (verb == "bare")
+    return time_ns([&] { bare.make(std::stoi(words.at(0)), words.at(1) == "1"); });
+  if (verb == "drop") return time_ns([&] { bare.drop(); });
   if (verb == "rate") {
     return 1e3 * Stream{node}.run(std::chrono::milliseconds{std::stol(words.at(0))},
                                   static_cast<unsigned>(std::stoul(words.at(1))));
@@ -264,6 +319,7 @@ int main(int argc, char** argv) try {
   plan::Lowered lowered = bench::lowered(argv[2]);
   bench::BenchNode node{argv[1], std::move(lowered)};
   std::deque<bench::Living> stay;
+  bench::BareSets bare;
   std::string line;
   while (std::getline(std::cin, line)) {
     std::istringstream in{line};
@@ -271,7 +327,7 @@ int main(int argc, char** argv) try {
     in >> verb;
     bench::Words words;
     for (std::string word; in >> word;) words.push_back(word);
-    std::cout << bench::order(verb, words, node, stay) / 1e3 << std::endl;
+    std::cout << bench::order(verb, words, node, stay, bare) / 1e3 << std::endl;
   }
 } catch (const std::exception& error) {
   std::cout << "failed: " << error.what() << std::endl;

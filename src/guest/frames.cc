@@ -50,7 +50,8 @@ Status Loop::on_frame(const frame::Setup& setup) {
   starter_ = std::make_unique<Starter>(epoll_, Starter::Config{.fences = setup.fences,
                                                                .find_filter = options_.find_filter,
                                                                .tag = tag_of(Role::spawner),
-                                                               .patience = options_.patience});
+                                                               .patience = options_.patience,
+                                                               .idle = options_.idle});
   const Status made = starter_->make();
   if (!made) return fall("spawner", made.error().cause().value());
   return {};

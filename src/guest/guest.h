@@ -16,6 +16,7 @@ struct GuestOptions {
   bool pid_namespace = true;
   FilterLookup find_filter = &guest::find_filter;
   std::chrono::milliseconds patience{30'000};  // for an answer of the spawner
+  std::chrono::milliseconds idle{2'000};       // of a spawner, before it ends
 };
 
 // How the guest ends; the program's exit code.

@@ -3,6 +3,8 @@
 #include "guest/guest.h"
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,7 +41,8 @@ class Guest : public testing::Test {
  protected:
   // The guest begins; its first frame is `first`.
   void begin(const frame::Setup& first = setup(),
-             std::chrono::milliseconds patience = std::chrono::seconds{30}) {
+             std::chrono::milliseconds patience = std::chrono::seconds{30},
+             std::chrono::milliseconds idle = std::chrono::seconds{2}) {
     auto pair = os::socketpair(os::SocketType::stream);
     ASSERT_TRUE(pair);
     host = std::make_unique<TestHost>(std::move(pair->one));
@@ -48,9 +51,10 @@ class Guest : public testing::Test {
     if (child == 0) {
       host.reset();
       if (!os::set_no_new_privs() || !os::set_child_subreaper(true)) ::_exit(99);
-      ::_exit(static_cast<int>(
-          run(std::move(pair->two),
-              {.pid_namespace = false, .find_filter = find_for_tests, .patience = patience})));
+      ::_exit(static_cast<int>(run(std::move(pair->two), {.pid_namespace = false,
+                                                          .find_filter = find_for_tests,
+                                                          .patience = patience,
+                                                          .idle = idle})));
     }
     ASSERT_TRUE(host->send(first));
   }
@@ -285,6 +289,30 @@ TEST_F(Guest, GivesASpawnerUpThatDoesNotAnswer) {
   ASSERT_EQ(heard.failures.size(), 1U);
   EXPECT_EQ(heard.failures[0].error_number, ETIMEDOUT);
   EXPECT_EQ(host->run(shell(3, "echo alive")).out, "alive\n");
+}
+
+TEST_F(Guest, EndsASpawnerThatHasNothingToDoAndMakesAnother) {
+  begin(setup(), std::chrono::seconds{30}, std::chrono::milliseconds{100});
+  // The first is the spawner, our own shell comes after it.
+  const std::string_view siblings = "cat /proc/$PPID/task/$PPID/children";
+  const std::string first = host->run(shell(1, siblings)).out;
+  ASSERT_NE(first.find(' '), std::string::npos);
+  const std::string children =
+      "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
+  const auto count = [&] {
+    std::ifstream file{children};
+    return std::distance(std::istream_iterator<int>{file}, {});
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+  while (count() > 0 && std::chrono::steady_clock::now() < until) ::usleep(10'000);
+  EXPECT_EQ(count(), 0);
+  const std::string second = host->run(shell(2, siblings)).out;
+  EXPECT_NE(second.substr(0, second.find(' ')), first.substr(0, first.find(' ')));
+  // However often: its own doing is no death.
+  for (std::uint32_t process = 3; process < 14; ++process) {
+    ::usleep(150'000);
+    EXPECT_EQ(host->run(shell(process, "echo on")).out, "on\n");
+  }
 }
 
 TEST_F(Guest, PassesLongArgumentLists) {

@@ -83,6 +83,18 @@ void Starter::drop_link() {
   deadline_.reset();
 }
 
+void Starter::retire() {
+  if (link_) static_cast<void>(epoll_.remove(link_));
+  link_ = os::Fd{};  // its end is the spawner's
+  ready_ = false;
+  retired_ = true;
+  deadline_ = Clock::now() + config_.patience;  // one that a workload has stopped is killed then
+}
+
+void Starter::await_idle() {
+  if (is_idle()) deadline_ = Clock::now() + config_.idle;
+}
+
 StartEvent Starter::finish_start(StartEvent event) {
   event.process = waiting_.front().process;
   waiting_.erase(waiting_.begin());
@@ -90,6 +102,7 @@ StartEvent Starter::finish_start(StartEvent event) {
   started_ = false;
   born_ = 0;
   deadline_.reset();
+  await_idle();
   return event;
 }
 
@@ -110,6 +123,7 @@ void Starter::give_up(std::vector<StartEvent>& events) {
   if (pid_ > 0) ::kill(pid_, SIGKILL);
   if (born_ > 0) ::kill(born_, SIGKILL);
   const bool had_start = started_;
+  retired_ = false;
   drop_link();
   ++deaths_;
   last_death_ = Clock::now();
@@ -121,7 +135,13 @@ void Starter::give_up(std::vector<StartEvent>& events) {
 
 std::vector<StartEvent> Starter::advance() {
   std::vector<StartEvent> events;
-  if (deadline_ && Clock::now() >= *deadline_) give_up(events);
+  if (deadline_ && Clock::now() >= *deadline_) {
+    if (is_idle()) {
+      retire();
+    } else {
+      give_up(events);
+    }
+  }
   while (!waiting_.empty() && !started_) {
     if (pid_ == 0) ensure_spawner(events);
     if (!ready_) {
@@ -132,6 +152,7 @@ std::vector<StartEvent> Starter::advance() {
     const Status sent = send(item);
     if (item.ask == Ask::file) {
       waiting_.erase(waiting_.begin());
+      await_idle();
     } else if (sent) {
       started_ = true;
       deadline_ = Clock::now() + config_.patience;
@@ -151,6 +172,7 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
     case SpawnerReport::Kind::ready:
       ready_ = true;
       deadline_.reset();
+      await_idle();
       events.push_back({.kind = Kind::ready});
       return;
     case SpawnerReport::Kind::fallen:
@@ -208,6 +230,7 @@ std::vector<StartEvent> Starter::bury() {
   std::vector<StartEvent> events = hear();
   if (pid_ == 0) return events;
   drop_link();
+  if (std::exchange(retired_, false)) return events;
   ++deaths_;
   last_death_ = Clock::now();
   if (started_ && born_ != 0) {

@@ -40,6 +40,7 @@ class Starter {
     FilterLookup find_filter = nullptr;
     std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
     std::chrono::milliseconds patience{30'000};  // for one answer
+    std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
   };
   Starter(const os::Epoll& epoll, Config config) : epoll_{epoll}, config_{std::move(config)} {}
   Starter(const Starter&) = delete;
@@ -81,6 +82,11 @@ class Starter {
   Status send(const Item& item);
   StartEvent finish_start(StartEvent event);
   void drop_link();
+  // A spawner with nothing to do costs half of an idle sandbox's own memory. The next request makes
+  // another, which descends anew.
+  void retire();
+  bool is_idle() const noexcept { return ready_ && waiting_.empty(); }
+  void await_idle();
   void take(const SpawnerReport& report, std::vector<os::Fd> fds, std::vector<StartEvent>& events);
   void give_up(std::vector<StartEvent>& events);
   void ensure_spawner(std::vector<StartEvent>& events);
@@ -93,6 +99,7 @@ class Starter {
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;
+  bool retired_ = false;            // it was told to end, and has not been reaped
   std::optional<StartEvent> fall_;  // of the spawner that is about to end
   std::optional<Clock::time_point> deadline_;
   int deaths_ = 0;  // in quick succession

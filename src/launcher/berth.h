@@ -48,6 +48,8 @@ class BerthPool {
 
   // Whether there is something to do when nobody waits; false after a failure, until the next take.
   bool wants_more() const noexcept { return !failed_ && !reports_ && ready_.size() < ahead_; }
+  // More than half of what it is to hold.
+  bool has_plenty() const noexcept { return ready_.size() * 2 > ahead_; }
   void begin(Workshop& workshop);
   // Polls readable when the one that is being made has something to say; empty: none is made.
   const os::Fd& news() const noexcept { return reports_; }

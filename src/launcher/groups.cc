@@ -60,11 +60,6 @@ bool is_needed(const std::vector<std::string>& controllers, const GroupNeeds& ne
   });
 }
 
-Result<os::CgroupV1Parent> second(const os::CgroupV1Parent& parent) {
-  TRY(os::Fd dir, os::duplicate(parent.dir));
-  return os::CgroupV1Parent{parent.controllers, std::move(dir)};
-}
-
 // True when the launcher that made a group of this name has ended, or the name is none of ours in
 // full and tells nothing: then it stays.
 bool maker_is_dead(std::string_view name) {
@@ -140,7 +135,9 @@ GroupTrees GroupTrees::open(const os::CgroupTrees& trees) {
   for (const os::CgroupHierarchy& tree : trees.hierarchies) {
     if (!tree.own || !is_wanted_v1(tree)) continue;
     auto dir = open_group(*tree.own);
-    if (dir) opened.v1.push_back({{tree.mount.controllers, *std::move(dir)}, *tree.own});
+    if (!dir) continue;
+    opened.v1.push_back(
+        {{tree.mount.controllers, std::make_shared<const os::Fd>(*std::move(dir))}, *tree.own});
   }
   if (const os::CgroupHierarchy* const tree = trees.v2(); tree != nullptr && tree->own) {
     auto dir = open_group(*tree->own);
@@ -158,8 +155,7 @@ Status SandboxGroups::add_v1(const GroupNeeds& needs) {
   std::vector<os::CgroupV1Parent> parents;
   for (const GroupTrees::V1& tree : trees_->v1) {
     if (!is_needed(tree.parent.controllers, needs)) continue;
-    TRY(os::CgroupV1Parent parent, second(tree.parent));
-    parents.push_back(std::move(parent));
+    parents.push_back(tree.parent);
     paths_.push_back(tree.path + "/" + name_);
   }
   TRY(os::CgroupV1 made, os::CgroupV1::create(parents, name_, {}));
@@ -237,9 +233,7 @@ void SandboxGroups::wake() {
   if (v1_) {
     v1_.reset();
     std::vector<os::CgroupV1Parent> parents;
-    for (const GroupTrees::V1& tree : trees_->v1) {
-      if (auto parent = second(tree.parent)) parents.push_back(*std::move(parent));
-    }
+    for (const GroupTrees::V1& tree : trees_->v1) parents.push_back(tree.parent);
     if (auto found = os::CgroupV1::adopt(parents, name_)) v1_.emplace(*std::move(found));
   }
   if (v2_) {

@@ -39,6 +39,11 @@ constexpr std::size_t kFdsOfBerth = kFdsOfSandbox + 1 + kBerthDirectories + kFds
 // Ids have at most 52 letters: this many fit into one message.
 constexpr std::size_t kPage = 2'000;
 
+// While there is plenty, what is made ahead waits until those that just began have had the
+// processors.
+constexpr std::chrono::milliseconds kAtOnce{0};
+constexpr std::chrono::milliseconds kQuiet{2};
+
 constexpr unsigned kSweeps = 10;
 constexpr std::chrono::milliseconds kBetweenSweeps{500};
 
@@ -130,7 +135,7 @@ Status Server::run() {
 }
 
 std::optional<std::chrono::milliseconds> Server::patience() const {
-  if (workshop_.wants_more()) return std::chrono::milliseconds{0};
+  if (workshop_.wants_more()) return workshop_.berths.has_plenty() ? kQuiet : kAtOnce;
   if (sweeps_ > 0) return kBetweenSweeps;
   return std::nullopt;
 }

@@ -34,14 +34,13 @@ Result<CgroupV1> CgroupV1::create(std::span<const CgroupV1Parent> parents, std::
                                   const CgroupLimits& limits) {
   CgroupV1 group{std::move(name)};  // owns each directory as soon as it is made
   for (const CgroupV1Parent& parent : parents) {
-    TRY(Fd above, duplicate(parent.dir));
-    if (::mkdirat(above.get(), group.name_.c_str(), 0755) != 0) {
+    if (::mkdirat(parent.dir->get(), group.name_.c_str(), 0755) != 0) {
       return Error::from_errno("mkdir").with(
           fmt::format("cgroup {} of {}", group.name_, fmt::join(parent.controllers, ",")));
     }
-    group.parts_.push_back({parent.controllers, std::move(above), Fd{}});
+    group.parts_.push_back({parent.controllers, parent.dir, Fd{}});
     Part& part = group.parts_.back();
-    TRY(part.dir, openat(part.parent, group.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(part.dir, openat(*part.parent, group.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   }
   auto limited = group.set_limits(limits);
   if (!limited) return std::move(limited).error().with("cgroup " + group.name_);
@@ -51,13 +50,12 @@ Result<CgroupV1> CgroupV1::create(std::span<const CgroupV1Parent> parents, std::
 Result<CgroupV1> CgroupV1::adopt(std::span<const CgroupV1Parent> parents, std::string name) {
   CgroupV1 group{std::move(name)};
   for (const CgroupV1Parent& parent : parents) {
-    TRY(Fd above, duplicate(parent.dir));
-    auto dir = openat(above, group.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    auto dir = openat(*parent.dir, group.name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!dir) {
       if (dir.error().code() == Errc::not_found) continue;
       return std::move(dir).error();
     }
-    group.parts_.push_back({parent.controllers, std::move(above), *std::move(dir)});
+    group.parts_.push_back({parent.controllers, parent.dir, *std::move(dir)});
   }
   if (group.parts_.empty()) return Error{Errc::not_found, "cgroup " + group.name_};
   return group;
@@ -239,12 +237,12 @@ Status CgroupV1::remove() && {
 Status CgroupV1::kill_and_remove() {
   // Mostly nobody is left in them: then each goes with one call.
   std::erase_if(parts_, [&](const Part& part) {
-    return ::unlinkat(part.parent.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
+    return ::unlinkat(part.parent->get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
   });
   if (parts_.empty()) return {};
   Status worst = kill();
   for (const Part& part : parts_) {
-    auto removed = remove_group_tree(part.parent, name_, kRemovalTries);
+    auto removed = remove_group_tree(*part.parent, name_, kRemovalTries);
     if (!removed && worst) worst = std::move(removed);
   }
   return worst;

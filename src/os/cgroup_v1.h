@@ -2,6 +2,7 @@
 // A control group of version 1: one directory per hierarchy, held together as one thing.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace cordon::os {
 // Where in one hierarchy the group goes.
 struct CgroupV1Parent {
   std::vector<std::string> controllers;  // of the hierarchy: {"memory"}, {"cpu", "cpuacct"}
-  Fd dir;
+  std::shared_ptr<const Fd> dir;         // of the caller and of the groups made there
 };
 
 // Owns the directories: its end kills all that lives in them and removes them. The interface is
@@ -68,7 +69,7 @@ class CgroupV1 {
  private:
   struct Part {
     std::vector<std::string> controllers;
-    Fd parent;
+    std::shared_ptr<const Fd> parent;
     Fd dir;
   };
   explicit CgroupV1(std::string name) : name_{std::move(name)} {}

@@ -30,7 +30,7 @@ class CgroupV1Test : public testing::Test {
       if (tree->mount.controllers.front() != controller) continue;  // co-mounted: once
       auto top = openat(at_cwd(), tree->mount.path.c_str(), O_RDONLY | O_DIRECTORY);
       ASSERT_TRUE(top) << top.error().text();
-      parents_.push_back({tree->mount.controllers, *std::move(top)});
+      parents_.push_back({tree->mount.controllers, std::make_shared<const Fd>(*std::move(top))});
     }
     const auto probe = CgroupV1::create(parents_, unique_group_name(), {});
     if (!probe) GTEST_SKIP() << "may make no group: " << probe.error().text();
@@ -39,7 +39,7 @@ class CgroupV1Test : public testing::Test {
   bool exists(const std::string& name) const {
     return std::ranges::any_of(parents_, [&](const CgroupV1Parent& parent) {
       struct stat what{};
-      return ::fstatat(parent.dir.get(), name.c_str(), &what, 0) == 0;
+      return ::fstatat(parent.dir->get(), name.c_str(), &what, 0) == 0;
     });
   }
 
@@ -48,8 +48,7 @@ class CgroupV1Test : public testing::Test {
     std::vector<CgroupV1Parent> some;
     for (const CgroupV1Parent& parent : parents_) {
       if (std::ranges::find(parent.controllers, controller) != parent.controllers.end()) continue;
-      auto copy = duplicate(parent.dir);
-      if (copy) some.push_back({parent.controllers, *std::move(copy)});
+      some.push_back(parent);
     }
     return some;
   }

@@ -69,7 +69,7 @@ Result<CgroupV1> make_v1_group(const CgroupHierarchy& tree, const Controller& co
   if (!tree.own) return Error{Errc::unavailable, "our own group is not visible"};
   TRY(Fd parent, open_group(*tree.own));
   std::vector<CgroupV1Parent> parents;
-  parents.push_back({tree.mount.controllers, std::move(parent)});
+  parents.push_back({tree.mount.controllers, std::make_shared<const Fd>(std::move(parent))});
   TRY(CgroupV1 group, CgroupV1::create(parents, fresh_name(controller.name), controller.limits));
   if (*controller.v1_file != '\0') {
     TRY_DO(read_back(*group.dir(controller.name), controller.v1_file, controller.v1_text));
