@@ -191,7 +191,7 @@ TEST_F(CgroupV1Test, CountsProcessorTimeAndPeaks) {
 
 TEST_F(CgroupV1Test, AdoptTakesOverWhatAPredecessorLeft) {
   const std::string name = unique_group_name();
-  ASSERT_EQ(::mkdirat(parents_.back().dir.get(), name.c_str(), 0755), 0);
+  ASSERT_EQ(::mkdirat(parents_.back().dir->get(), name.c_str(), 0755), 0);
   auto left = CgroupV1::adopt(parents_, name);
   ASSERT_TRUE(left) << left.error().text();
   EXPECT_EQ(outcome((*std::move(left)).remove()), "ok");
