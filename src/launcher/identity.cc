@@ -65,13 +65,14 @@ void reclaim(const os::Fd& directory) {
 
 }  // namespace
 
-RangeLender::RangeLender(const Floor& floor, os::Fd directory, unsigned ahead)
+RangeLender::RangeLender(const Floor& floor, os::Fd directory, unsigned ahead, bool refills)
     : first_id_{floor.first_id},
       ranges_{floor.ranges},
       // Each launcher begins elsewhere.
       next_{floor.ranges == 0 ? 0 : static_cast<std::uint32_t>(::getpid()) % floor.ranges},
       shelf_{std::make_shared<LentRange::Shelf>(std::move(directory))},
-      ahead_{std::min(ahead, floor.ranges / 2)} {
+      ahead_{std::min(ahead, floor.ranges / 2)},
+      refills_{refills} {
   if (shelf_->directory) reclaim(shelf_->directory);
 }
 
@@ -84,6 +85,7 @@ Result<LentIds> RangeLender::make() {
 
 Result<LentIds> RangeLender::take() {
   failed_ = false;
+  if (!refills_) ahead_ = 0;
   if (ready_.empty()) return make();
   LentIds ids = std::move(ready_.front());
   ready_.pop_front();

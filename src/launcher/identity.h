@@ -50,8 +50,9 @@ class RangeLender {
  public:
   // `directory`: where launchers of this host keep their locks; empty where there are no ranges.
   // Removes the locks that launchers which were killed left, where nobody holds them.
-  // `ahead`: how many ranges to hold with their namespaces made.
-  RangeLender(const Floor& floor, os::Fd directory, unsigned ahead);
+  // `ahead`: how many ranges to hold with their namespaces made, when nobody waits; `refills`: also
+  // after one was taken.
+  RangeLender(const Floor& floor, os::Fd directory, unsigned ahead, bool refills);
   RangeLender(RangeLender&&) noexcept = default;
 
   // `exhausted`: all are in use.
@@ -71,6 +72,7 @@ class RangeLender {
   std::uint32_t next_;  // the search begins behind the last one, not at the front every time
   std::shared_ptr<LentRange::Shelf> shelf_;
   unsigned ahead_;
+  bool refills_;
   std::deque<LentIds> ready_;
   bool failed_ = false;
 };

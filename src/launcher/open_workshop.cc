@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/open_workshop.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ struct Ahead {
 
 Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::string& cgroup,
                       const Ahead& ahead) {
-  RangeLender ranges{floor, std::move(locks), ahead.groups};
+  RangeLender ranges{floor, std::move(locks), std::max(ahead.groups, 1U), ahead.refill};
   TRY(NetPool networks, NetPool::start(ahead.networks, ahead.refill));
   TRY_DO(os::unshare(os::Ns::mount));
   TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
