@@ -12,9 +12,11 @@
 //   ask               each sandbox that stays runs `true`; answers how many did
 //   destroy           all that stay, one after the other
 //   end               the same by their pid 1s, all at once; answers when the last has ended
-//   bare N MEMORY     N processes that wait, each in namespaces and groups like a sandbox's
-//   (MEMORY: 1 or 0) drop              ends them rate MS WIDTH     sandboxes to their ends for so
-//   long, WIDTH at a time; answers how many a second
+//   bare N MEMORY     N processes that wait, in namespaces and groups like a sandbox's
+//   drop              ends them
+//   rate MS WIDTH     sandboxes to their ends for so long, so many at a time; answers the rate
+//
+// MEMORY is 1 or 0: with a memory group, or without.
 #include <array>
 #include <chrono>
 #include <csignal>

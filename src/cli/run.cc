@@ -21,6 +21,7 @@
 #include "cli/run_words.h"
 #include "cli/state_root.h"
 #include "cli/verbs.h"
+#include "os/caller.h"
 #include "os/own_directory.h"
 #include "review/run_directory.h"
 #include "sandbox/process/local_launcher.h"
@@ -80,9 +81,8 @@ async::Task<node::RunOutcome> create_and_run(sandbox::Backend& backend,
 // Beside the preparation of the run. It does nothing to anybody until it is given a plan; where the
 // run is refused it ends unused. Nothing where no sandbox can stand: lowering says why.
 using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
-EarlyLauncher start_early(const HostFacts& host) {
-  if (!host.root && !host.has(Feature::user_namespaces)) return std::nullopt;
-  return sandbox::start_launcher(beside("cordon-launcher"));
+void start_early(EarlyLauncher& early, bool can_stand) {
+  if (!early && can_stand) early.emplace(sandbox::start_launcher(beside("cordon-launcher")));
 }
 
 Result<node::RunOutcome> launch(const PreparedRun& run, const RunOptions& options,
@@ -172,10 +172,13 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
 
 // Fills the report; gives the exit code.
 int run_reported(const RunOptions& options, RunReport& report, Context& context) {
+  // Root's needs nothing to be known of the host.
+  EarlyLauncher early;
+  start_early(early, os::caller_ids().uid == 0);
   const HostFacts host = known_host_facts(context);
   report.command = options.command;
   report.level = level_of(host).level;
-  EarlyLauncher early = start_early(host);
+  start_early(early, host.root || host.has(Feature::user_namespaces));
   WhyNot why;
   const auto run = prepare_run(options, context, host, why);
   report.id = why.id;
