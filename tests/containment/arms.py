@@ -241,8 +241,8 @@ def to_end(child, timeout):
 
 
 def show_accounts(world):
-    """Our scratch users and the sub-ids of one of them, bound over the files of /etc in a mount namespace of our own:
-    the host's are never written."""
+    """Our scratch users, the sub-ids of one of them and a file with the mode of a program, bound over the files of /etc in a
+    mount namespace of our own: the host's are never written."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def demand(value, what):
@@ -257,10 +257,13 @@ def show_accounts(world):
         "subuid": f"containment{SCRATCH_UID}:{SUB_IDS[0]}:{SUB_IDS[1]}\n",
         "subgid": f"containment{SCRATCH_UID}:{SUB_IDS[0]}:{SUB_IDS[1]}\n",
     }
+    # Something in /etc that a sandbox is shown and that could be executed: see C025.
+    if os.path.exists("/etc/shells"):
+        lines["shells"] = ""
     for name, more in lines.items():
         own = world.base / name
         own.write_text(text(f"/etc/{name}") + more)
-        own.chmod(0o644)
+        own.chmod(0o755 if name == "shells" else 0o644)
         demand(libc.mount(str(own).encode(), f"/etc/{name}".encode(), None, 0x1000, None), name)    # MS_BIND
 
 

@@ -27,6 +27,9 @@ def state_of(tops=WATCHED):
         for root, _, names in os.walk(top):
             for name in [*names, "."]:
                 path = os.path.join(root, name)
+                # Another suite beside us plants its canaries too, which also moves the time of the directory.
+                if name.startswith(".canary-") or path == "/srv/.":
+                    continue
                 try:
                     about = os.lstat(path)
                 except OSError:
@@ -162,9 +165,13 @@ def stalls_readers(arm):
 
 @judge("C021")
 def layers(arm):
-    run = arm.probe("C021", flags=["--review"])
-    discard(arm, run)
-    return refused(run, "C021")
+    """Its mount must have the flags of every other too, which C057 asks for where there is one."""
+    outcomes = []
+    for row in ("C021", "C057"):
+        run = arm.probe(row, flags=["--review"])
+        discard(arm, run)
+        outcomes.append(refused(run, row))
+    return both(*outcomes)
 
 
 @judge("C196")

@@ -203,13 +203,13 @@ def odd_directories(arm):
     here = arm.workspace()
     plain = arm.probe("C036", workspace=here)
     outcomes = [refused(plain, "C036")]
-    gone_directory = arm.workspace("gone")
+    gone_directory, link = arm.workspace(), arm.base / f"link{arm.count}"
     holder = os.open(gone_directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        for name, workspace, cwd in (("a descriptor", f"/proc/self/fd/{holder}", here), ("a link", arm.base / "link", here),
+        for name, workspace, cwd in (("a descriptor", f"/proc/self/fd/{holder}", here), ("a link", link, here),
                                      ("a deleted directory", None, f"/proc/{os.getpid()}/fd/{holder}")):
             if name == "a link":
-                (arm.base / "link").symlink_to("/root")
+                link.symlink_to("/root")
             if name == "a deleted directory":
                 shutil.rmtree(gone_directory)
             run = arm.run(["--time", "5s"], [str(here / "probe") if workspace is None else "./probe", "C036", *arm.words()],

@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from verdicts import both, counter, failed, held, judge
+from verdicts import both, counter, failed, held, judge, of_answer
 from world import SCRATCH_UID
 
 FIONREAD = 0x541B
@@ -126,7 +126,7 @@ def types(arm):
     terminal.close()
     if answer is None:
         return failed("no answer")
-    return both(held(answer["outcome"] == "refused", answer["detail"]), held(typed == 0, f"{typed} bytes typed"))
+    return both(of_answer(answer), held(typed == 0, f"{typed} bytes typed"))
 
 
 @counter("C241")

@@ -35,8 +35,17 @@ def refused(run, row):
     return of_answer(answer)
 
 
+# True while a layer is off on purpose: what the filter would have answered is then told by the kernel, or not at all. A row is
+# judged by its whole attempts where it has some, and by all of its checks where it has none.
+layer_is_off = False
+
+
 def of_answer(answer):
     word = answer["outcome"]
+    attempts = [check for check in answer.get("checks", []) if check.get("whole")]
+    if layer_is_off and word == "succeeded" and attempts:
+        through = [check for check in attempts if not check["ok"]]
+        return failed(f"{through[0]['name']}: {through[0]['errno']}") if through else passed(f"{len(attempts)} whole attempts refused")
     if word == "refused":
         return passed(answer["detail"])
     if word == "skipped":

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chosen.h"
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace cordon::mutation {
 namespace {
@@ -26,25 +28,39 @@ int told() {
   return fd;
 }
 
+const std::vector<std::string>& chosen() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all(1);
+    for (std::size_t i = kMark; i < kRoom && g_place[i] != '\0'; ++i) {
+      const auto letter = static_cast<char>(g_place[i]);
+      if (letter == '|') {
+        all.emplace_back();
+      } else {
+        all.back() += letter;
+      }
+    }
+    return all;
+  }();
+  return names;
+}
+
 }  // namespace
 
-std::string_view chosen() {
-  static const std::string name = [] {
-    std::string text;
-    for (std::size_t i = kMark; i < kRoom && g_place[i] != '\0'; ++i) {
-      text += static_cast<char>(g_place[i]);
-    }
-    return text;
-  }();
-  return name;
+bool chose(std::string_view name) { return std::ranges::find(chosen(), name) != chosen().end(); }
+
+std::string_view chosen_after(std::string_view prefix) {
+  for (const std::string_view name : chosen()) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return {};
 }
 
 bool lacks(std::string_view name) {
-  if (chosen() == "list") {
+  if (chose("list")) {
     const std::string line = std::string{name} + "\n";
     (void)!::write(told(), line.data(), line.size());
   }
-  return chosen() == name;
+  return chose(name);
 }
 
 }  // namespace cordon::mutation

@@ -46,6 +46,7 @@ using os::Fd;
 
 constexpr std::string_view kNoUserNamespace = "layer:user-namespace";
 constexpr std::uint32_t kInitId = 65533;
+constexpr int kLeaked = 77;
 std::uint32_t g_first_of_range = 0;
 
 std::map<int, std::string>& names_of_mounts() {
@@ -91,6 +92,15 @@ std::string name_of(const Fd& mount) {
   return known != names_of_mounts().end() ? known->second : settled(path_of(mount));
 }
 
+// Something laid over something that is there already: a mask, a pin.
+bool leaves_out(const Fd& mount, const std::string& place) {
+  const std::string what = name_of(mount);
+  const bool lays_over = what.starts_with("own:blank") || what.starts_with("own:empty") ||
+                         what.starts_with("own:hidden") || what.starts_with("own:closed") ||
+                         what == place;
+  return lays_over && lacks("mask:" + place);
+}
+
 os::MountAttributes weaker(os::MountAttributes attributes, const std::string& name) {
   const auto drop = [&](bool& flag, const char* word) {
     if (flag && lacks(fmt::format("mount:{}:{}", word, name))) flag = false;
@@ -100,8 +110,7 @@ os::MountAttributes weaker(os::MountAttributes attributes, const std::string& na
   drop(attributes.nodev, "nodev");
   drop(attributes.noexec, "noexec");
   drop(attributes.nosymfollow, "nosymfollow");
-  // What Landlock holds shows only where mounts do not hold it first.
-  if (chosen() == "layer:mounts" || chosen().starts_with("landlock:")) attributes.read_only = false;
+  if (chose("layer:mounts")) attributes.read_only = false;
   return attributes;
 }
 
@@ -120,7 +129,7 @@ os::FilterProgram mutated_program(os::FilterProfile profile, const std::string& 
 // 0 in the launcher, whose own functions have done it already.
 std::uint32_t first_of_own_range() {
   const uid_t own = ::getuid();
-  return chosen() == kNoUserNamespace && own > kInitId ? own - kInitId : 0;
+  return chose(kNoUserNamespace) && own > kInitId ? own - kInitId : 0;
 }
 
 os::CapabilitySet wider(os::CapabilitySet kept, const char* kind) {
@@ -175,16 +184,15 @@ CORDON_WRAP(Result<Fd>, openat, "_ZN6cordon2os6openatERKNS0_2FdEPKcij", const Fd
   return opened;
 }
 
-// Something laid over something that is there already: a mask, a pin.
 CORDON_WRAP(Status, move_mount, "_ZN6cordon2os10move_mountERKNS0_2FdES3_", const Fd& mount,
             const Fd& onto) {
-  const std::string place = settled(path_of(onto));
-  const std::string what = name_of(mount);
-  const bool lays_over = what.starts_with("own:blank") || what.starts_with("own:empty") ||
-                         what.starts_with("own:hidden") || what.starts_with("own:closed") ||
-                         what == place;
-  if (lays_over && lacks("mask:" + place)) return {};
-  return real_move_mount(mount, onto);
+  return leaves_out(mount, settled(path_of(onto))) ? Status{} : real_move_mount(mount, onto);
+}
+
+CORDON_WRAP(Status, move_mount_at, "_ZN6cordon2os10move_mountERKNS0_2FdES3_PKc", const Fd& mount,
+            const Fd& at, const char* path) {
+  return leaves_out(mount, settled(path_of(at) + "/" + path)) ? Status{}
+                                                              : real_move_mount_at(mount, at, path);
 }
 
 // --- Landlock
@@ -204,25 +212,40 @@ CORDON_WRAP(Result<os::LandlockRuleset>, create_ruleset,
   return real_create_ruleset(left, abi);
 }
 
+// A tree that came in by mistake has no rule, neither has what lies above it; and of one device no
+// more than reading is granted.
+CORDON_WRAP(Status, add_path, "_ZNK6cordon2os15LandlockRuleset8add_pathERKNS0_2FdEm",
+            const os::LandlockRuleset* self, const Fd& path, std::uint64_t rights) {
+  constexpr std::uint64_t kReadFile = 4;
+  const std::string name = path_of(path);
+  const bool stray = chose("leak:tree");
+  if (stray && (name == "/" || name.ends_with("/outside"))) return {};
+  return real_add_path(self, path, stray && name == "/dev/random" ? rights & kReadFile : rights);
+}
+
 CORDON_WRAP(Status, restrict_self, "_ZNK6cordon2os15LandlockRuleset13restrict_selfEj",
             const os::LandlockRuleset* self, std::uint32_t flags) {
-  return chosen() == "layer:landlock" ? Status{} : real_restrict_self(self, flags);
+  return chose("layer:landlock") ? Status{} : real_restrict_self(self, flags);
 }
 
 // --- seccomp
 
 CORDON_WRAP(os::FilterProgram, filter_program, "_ZN6cordon2os14filter_programENS0_13FilterProfileE",
             os::FilterProfile profile) {
-  constexpr std::string_view kFilter = "filter:";
-  if (!chosen().starts_with(kFilter)) return real_filter_program(profile);
-  return mutated_program(profile, std::string{chosen().substr(kFilter.size())});
+  const std::string_view mutant = chosen_after("filter:");
+  return mutant.empty() ? real_filter_program(profile)
+                        : mutated_program(profile, std::string{mutant});
 }
 
 CORDON_WRAP(Status, seccomp_load,
             "_ZN6cordon2os12seccomp_loadESt4spanIK11sock_filterLm18446744073709551615EERKNS0_"
             "12SeccompFlagsE",
             std::span<const sock_filter> program, const os::SeccompFlags& flags) {
-  return chosen() == "layer:seccomp" ? Status{} : real_seccomp_load(program, flags);
+  // A workload has two: the one that its spawner loads, and before it that of pid 1.
+  const bool of_init = ::getpid() == 1;
+  const bool off = chose("layer:seccomp") ||
+                   chose(of_init ? "layer:filter of pid 1" : "layer:filter of workloads");
+  return off ? Status{} : real_seccomp_load(program, flags);
 }
 
 // --- capabilities and identity
@@ -237,10 +260,11 @@ CORDON_WRAP(Status, keep_across_exec, "_ZN6cordon2os16keep_across_execENS0_13Cap
 
 // The second descent sets what a workload has by this call.
 CORDON_WRAP(long, syscall, "syscall", long number, long a, long b, long c, long d, long e, long f) {
-  if (number == SYS_capset && chosen().starts_with("capability:")) {
+  const std::string capability{chosen_after("capability:")};
+  if (number == SYS_capset && !capability.empty()) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): arguments of a call are numbers
     auto* const sets = reinterpret_cast<__user_cap_data_struct*>(b);
-    const int wanted = std::stoi(std::string{chosen().substr(11)});
+    const int wanted = std::stoi(capability);
     const std::uint32_t bit = 1U << (unsigned(wanted) % 32);
     __user_cap_data_struct changed[2] = {sets[0], sets[1]};
     __user_cap_data_struct& half = changed[unsigned(wanted) / 32];
@@ -288,21 +312,23 @@ CORDON_WRAP(Status, write_file,
             "_ZN6cordon2os10write_fileERKNS0_2FdEPKcSt17basic_string_viewIcSt11char_traitsIcEE",
             const Fd& dir, const char* path, std::string_view text) {
   const std::string_view file = path;
-  const bool limit = file.starts_with("sys/user/max_");
+  const bool limit = file.starts_with("max_") && file.ends_with("_namespaces");
   // Without a namespace of its own this would be the host's limit.
-  if (limit && chosen() == kNoUserNamespace) return {};
-  if (limit && lacks("namespace-limit:" + std::string{file.substr(13)})) return {};
+  if (limit && chose(kNoUserNamespace)) return {};
+  if (limit && lacks("namespace-limit:" + std::string{file.substr(4)})) return {};
   return real_write_file(dir, path, text);
 }
 
 CORDON_WRAP(Status, set_cloexec_from, "_ZN6cordon2os16set_cloexec_fromEj", unsigned first) {
+  // A descriptor that the launcher forgot: all of its own close at exec.
+  if (chose("leak:descriptor")) (void)::dup2(2, kLeaked);
   return lacks("step:close descriptors") ? Status{} : real_set_cloexec_from(first);
 }
 
 CORDON_WRAP(Status, setns, "_ZN6cordon2os5setnsERKNS0_2FdENS0_5NsSetE", const Fd& ns,
             os::NsSet kinds) {
   if (kinds == os::NsSet{os::Ns::net} && lacks("step:network")) return {};
-  if (kinds == os::NsSet{os::Ns::user} && chosen() == kNoUserNamespace) return {};
+  if (kinds == os::NsSet{os::Ns::user} && chose(kNoUserNamespace)) return {};
   return real_setns(ns, kinds);
 }
 
@@ -313,7 +339,15 @@ CORDON_WRAP(Status, setns, "_ZN6cordon2os5setnsERKNS0_2FdENS0_5NsSetE", const Fd
     "__real__ZNK6cordon8launcher13SandboxGroups5enterEv");
 CORDON_WRAP(Status, enter_groups, "_ZNK6cordon8launcher13SandboxGroups5enterEv",
             const launcher::SandboxGroups* self) {
-  return chosen() == "layer:cgroup" ? Status{} : real_enter_groups(self);
+  return chose("layer:cgroup") ? Status{} : real_enter_groups(self);
+}
+
+// A group of version 2 is entered as the child is made.
+CORDON_WRAP(Result<os::Cloned>, clone3, "_ZN6cordon2os6clone3ERKNS0_9CloneArgsE",
+            const os::CloneArgs& arguments) {
+  os::CloneArgs less = arguments;
+  if (chose("layer:cgroup")) less.cgroup = nullptr;
+  return real_clone3(less);
 }
 
 // Without a namespace of their own pid 1 and the workload have the ids of their range all the same.
@@ -325,11 +359,11 @@ CORDON_WRAP(Status, write_uid_map,
 }
 
 CORDON_WRAP(Status, set_user, "_ZN6cordon2os8set_userEj", uid_t id) {
-  return real_set_user(chosen() == kNoUserNamespace ? id + g_first_of_range : id);
+  return real_set_user(chose(kNoUserNamespace) ? id + g_first_of_range : id);
 }
 
 CORDON_WRAP(Status, set_group, "_ZN6cordon2os9set_groupEj", gid_t id) {
-  return real_set_group(chosen() == kNoUserNamespace ? id + g_first_of_range : id);
+  return real_set_group(chose(kNoUserNamespace) ? id + g_first_of_range : id);
 }
 
 // Of the second descent: pid 1 has the last id of the range but two.

@@ -22,6 +22,18 @@ void file_handles(const Words&, Findings& out) {
   out.refused("open_by_handle_at", call(SYS_open_by_handle_at, -1, nullptr, 0), {EPERM});
   out.refused("name_to_handle_at", call(SYS_name_to_handle_at, AT_FDCWD, "/", nullptr, nullptr, 0),
               {EPERM});
+  struct {
+    unsigned bytes = 64;
+    int type = 0;
+    std::array<unsigned char, 64> body{};
+  } handle;
+  int mount = 0;
+  const Answer named = call(SYS_name_to_handle_at, AT_FDCWD, "/tmp", &handle, &mount, 0);
+  const int dir = ::open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  out.attempt("open a directory by its handle",
+              named.failed() ? named : call(SYS_open_by_handle_at, dir, &handle, O_RDONLY),
+              {EPERM});
+  if (dir >= 0) ::close(dir);
 }
 
 void device_nodes(const Words&, Findings& out) {
@@ -33,6 +45,10 @@ void device_nodes(const Words&, Findings& out) {
   out.refused("whiteout", node("whiteout", S_IFCHR, makedev(0, 0)), {EPERM});
   out.refused("character device", node("null", S_IFCHR, makedev(1, 3)), {EPERM});
   out.refused("block device", node("disk", S_IFBLK, makedev(8, 0)), {EPERM});
+  const auto refused = {EPERM, EACCES};
+  out.attempt("make a whiteout", node("whiteout", S_IFCHR, makedev(0, 0)), refused);
+  out.attempt("make a character device", node("null", S_IFCHR, makedev(1, 3)), refused);
+  out.attempt("make a block device", node("disk", S_IFBLK, makedev(8, 0)), refused);
   const Answer fifo = node("fifo", S_IFIFO, 0);
   const Answer sock = node("sock", S_IFSOCK, 0);
   out.control("FIFO", !fifo.failed(), text_of(fifo));

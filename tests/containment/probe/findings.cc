@@ -95,6 +95,12 @@ void Findings::refused(const std::string& act, const Answer& got,
   checks_.push_back({act, text_of(got), ok});
 }
 
+void Findings::attempt(const std::string& act, const Answer& got,
+                       std::initializer_list<int> errors) {
+  refused("whole: " + act, got, errors);
+  checks_.back().whole = true;
+}
+
 void Findings::holds(const std::string& fact, bool ok, const std::string& seen) {
   checks_.push_back({fact, seen, ok});
 }
@@ -163,7 +169,7 @@ std::string Findings::json(std::string_view row) const {
   for (const Check& check : checks_) {
     if (&check != &checks_.front()) out += ',';
     out += R"({"name":)" + json_text(check.name) + R"(,"errno":)" + json_text(check.seen) +
-           R"(,"ok":)" + (check.ok ? "true" : "false") + '}';
+           R"(,"ok":)" + (check.ok ? "true" : "false") + (check.whole ? R"(,"whole":true})" : "}");
   }
   return out + "]}";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe ROW [--word value]... | probe --batch ROW,ROW,... [--word value]... | probe --list
+// probe ROW [--word value]... | probe --batch ROW,ROW,... [--word value]... | probe --list |
+// probe --facts
 //
 // Tries the hostile act of a row of the containment matrix, only far enough to see whether it is
 // refused, and prints one line of JSON for each row. Exit: 0 refused, 1 got through, 2 broken
@@ -109,6 +110,10 @@ int run(std::span<char* const> arguments) {
   // Started as a set-id program by row C078: who it has become is all it says.
   if (words.has("whoami")) {
     say(std::to_string(::geteuid()) + " " + std::to_string(::getegid()));
+    return 0;
+  }
+  if (words.has("facts")) {
+    for (const std::string& fact : facts()) say(fact);
     return 0;
   }
   const bool batch = words.has("batch");

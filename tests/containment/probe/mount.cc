@@ -55,12 +55,38 @@ void new_namespaces(const Words&, Findings& out) {
       if (flag.bit != kNewTime) out.refused("clone " + how, clone_with(flag.bit | junk), {EPERM});
     }
   }
+  // Without the filter the kernel's limit answers; and of a number that it does not know, itself.
+  for (const Flag& flag : kNamespaces) {
+    const std::string name = flag.name;
+    out.attempt("unshare " + name, ask_child([&] { return call(SYS_unshare, flag.bit); }),
+                {EPERM, ENOSPC});
+    out.attempt("unshare with junk " + name,
+                ask_child([&] { return call(SYS_unshare, flag.bit | kJunk); }),
+                {EPERM, ENOSPC, EINVAL});
+    if (flag.bit == kNewTime) continue;
+    for (const unsigned long junk : {0UL, kJunk}) {
+      out.attempt("clone " + name, clone_with(flag.bit | junk), {EPERM, ENOSPC});
+    }
+  }
   const Answer files = ask_child([] { return call(SYS_unshare, CLONE_FILES); });
   out.control("unshare FILES", !files.failed(), text_of(files));
 }
 
 void clone3(const Words&, Findings& out) {
   out.refused("clone3", call(SYS_clone3, nullptr, 0), {ENOSYS});
+  // A plain one makes a process and no more, as clone does.
+  for (const Flag& flag : kNamespaces) {
+    out.attempt(std::string{"clone3 "} + flag.name, ask_child([&] {
+                  std::array<unsigned long, 11> arguments{};
+                  arguments[0] = flag.bit;
+                  arguments[4] = SIGCHLD;
+                  const Answer got = call(SYS_clone3, arguments.data(), sizeof arguments);
+                  if (got.value == 0) ::_exit(0);
+                  if (got.value > 0) (void)::waitpid(static_cast<pid_t>(got.value), nullptr, 0);
+                  return got;
+                }),
+                {ENOSYS, EPERM, ENOSPC});
+  }
   bool ran = false;
   std::thread{[&] { ran = true; }}.join();
   out.control("threads", ran, "did not run");
@@ -77,6 +103,12 @@ void join_namespaces(const Words&, Findings& out) {
   out.refused("NS_GET_USERNS", answer(::ioctl(pid_ns, kGetUserNs)), {EPERM, ENOTTY});
   out.refused("NS_GET_PARENT", answer(::ioctl(ns, kGetParent)), {EPERM, ENOTTY});
   for (const int fd : {ns, pid_ns}) ::close(fd);
+  for (const char* const name : {"mnt", "net", "pid", "ipc", "uts", "cgroup"}) {
+    const std::string path = std::string{"/proc/self/ns/"} + name;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    out.attempt("join " + path, ask_child([&] { return call(SYS_setns, fd, 0); }), {EPERM});
+    if (fd >= 0) ::close(fd);
+  }
   for (const char* const name : {"mnt", "net", "pid", "user"}) {
     const std::string path = std::string{"/proc/1/ns/"} + name;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -93,6 +125,21 @@ void old_mount_calls(const Words&, Findings& out) {
   out.refused("umount2", call(SYS_umount2, nullptr, 0), {EPERM});
   out.refused("pivot_root", call(SYS_pivot_root, nullptr, nullptr), {EPERM});
   out.refused("chroot", call(SYS_chroot, nullptr), {EPERM});
+  const auto in_private = [](auto act) { return ask_child([=] { return act(); }); };
+  out.attempt("mount a tmpfs",
+              in_private([] { return call(SYS_mount, "none", "/tmp", "tmpfs", 0, nullptr); }),
+              {EPERM});
+  out.attempt("bind",
+              in_private([] { return call(SYS_mount, "/etc", "/tmp", nullptr, MS_BIND, nullptr); }),
+              {EPERM});
+  out.attempt("make / writable", in_private([] {
+                return call(SYS_mount, "none", "/", nullptr, MS_REMOUNT | MS_BIND, nullptr);
+              }),
+              {EPERM});
+  out.attempt("unmount", in_private([] { return call(SYS_umount2, "/tmp", MNT_DETACH); }), {EPERM});
+  out.attempt("change the root", in_private([] { return call(SYS_pivot_root, "/tmp", "/tmp"); }),
+              {EPERM});
+  out.attempt("chroot", in_private([] { return call(SYS_chroot, "/tmp"); }), {EPERM});
 }
 
 void new_mount_calls(const Words&, Findings& out) {
@@ -104,6 +151,16 @@ void new_mount_calls(const Words&, Findings& out) {
   out.refused("move_mount", call(SYS_move_mount, -1, nullptr, -1, nullptr, 0), {EPERM});
   out.refused("mount_setattr", call(SYS_mount_setattr, -1, nullptr, 0, nullptr, 0), {EPERM});
   out.refused("open_tree_attr", call(kOpenTreeAttr, -1, nullptr, 0, nullptr, 0), {EPERM, ENOSYS});
+  // One that makes no copy only opens a path.
+  constexpr long kCopy = 1;
+  const std::array<unsigned long, 4> no_suid = {2, 0, 0, 0};
+  out.attempt("copy a mount", call(SYS_open_tree, AT_FDCWD, "/", kCopy), {EPERM});
+  out.attempt("make a tmpfs", call(SYS_fsopen, "tmpfs", 0), {EPERM});
+  out.attempt("pick a mount", call(SYS_fspick, AT_FDCWD, "/", 0), {EPERM});
+  out.attempt("move a mount", call(SYS_move_mount, AT_FDCWD, "/tmp", AT_FDCWD, "/tmp", 0), {EPERM});
+  out.attempt("set flags of a mount",
+              call(SYS_mount_setattr, AT_FDCWD, "/tmp", 0, no_suid.data(), sizeof no_suid),
+              {EPERM});
 }
 
 // Where a nested user namespace would lead: the number of the step that failed, 0 where none did.

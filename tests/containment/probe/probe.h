@@ -71,6 +71,10 @@ class Findings {
  public:
   // The act must have been refused with one of `errors`: any other error came from further inside.
   void refused(const std::string& act, const Answer& got, std::initializer_list<int> errors);
+  // The same act with arguments that mean something: refused by whichever fence is asked first.
+  // With a layer off a row that has attempts is judged by them alone: by whether the act can be
+  // done, and not by who answers.
+  void attempt(const std::string& act, const Answer& got, std::initializer_list<int> errors);
   // A fact that must hold; `seen` says what was found.
   void holds(const std::string& fact, bool ok, const std::string& seen);
   // What must keep working beside the refusal: where it does not, the row proves nothing.
@@ -87,6 +91,7 @@ class Findings {
     std::string name;
     std::string seen;
     bool ok;
+    bool whole = false;
   };
   std::vector<Check> checks_;
   std::vector<std::string> broken_;
@@ -119,6 +124,10 @@ std::span<const Row> memory_rows();
 std::span<const Row> ipc_rows();
 std::span<const Row> terminal_rows();
 std::span<const Row> persistence_rows();
+
+// All that can be told of the fences from inside, a line each: two runs under the same fences, in
+// the same workspace, say the same.
+std::vector<std::string> facts();
 
 // What was open when the program began; taken by main before anything else.
 struct OpenedAtStart {

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,7 +78,7 @@ void memory_of_init(const Words&, Findings& out) {
 }
 
 // On ourselves or on -1, where the kernel alone would say yes or EBADF.
-void foreign_memory(const Words&, Findings& out) {
+void foreign_memory(const Words& words, Findings& out) {
   const pid_t own = ::getpid();
   out.refused("process_vm_readv", call(SYS_process_vm_readv, own, nullptr, 0, nullptr, 0, 0),
               {EPERM});
@@ -87,6 +88,21 @@ void foreign_memory(const Words&, Findings& out) {
   out.refused("pidfd_getfd", call(SYS_pidfd_getfd, -1, 0, 0), {EPERM});
   out.refused("process_madvise", call(SYS_process_madvise, -1, nullptr, 0, 0, 0), {EPERM});
   out.refused("process_mrelease", call(SYS_process_mrelease, -1, 0), {EPERM, ENOSYS});
+  std::array<char, 8> word{};
+  const iovec here{word.data(), word.size()};
+  const auto pid_of_host = static_cast<pid_t>(words.number("pid", 0));
+  for (const pid_t pid : {pid_t{1}, pid_of_host}) {
+    if (pid == 0) continue;
+    const std::string name = pid == 1 ? "the first process" : "a process of the host";
+    out.attempt("read memory of " + name, call(SYS_process_vm_readv, pid, &here, 1, &here, 1, 0),
+                {EPERM, ESRCH});
+    out.attempt("compare with " + name, call(SYS_kcmp, own, pid, KCMP_VM, 0, 0), {EPERM, ESRCH});
+    const Answer handle = call(SYS_pidfd_open, pid, 0);
+    out.attempt("take a descriptor of " + name,
+                handle.failed() ? handle : call(SYS_pidfd_getfd, handle.value, 0, 0),
+                {EPERM, ESRCH, ENOSYS});
+    if (!handle.failed()) ::close(static_cast<int>(handle.value));
+  }
 }
 
 void trace_child(const Words&, Findings& out) {

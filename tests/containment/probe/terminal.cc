@@ -64,7 +64,6 @@ void escapes(const Words& words, Findings& out) {
 }
 
 void inject(const Words& words, Findings& out) {
-  (void)words;
   const std::string text = "injected\n";
   for (const char* const path : {"/dev/stdin", "/dev/tty"}) {
     const int fd =
@@ -74,6 +73,12 @@ void inject(const Words& words, Findings& out) {
       for (const char& c : text) got = answer(::ioctl(fd, TIOCSTI, &c));
     }
     out.refused(std::string{"TIOCSTI on "} + path, got, {EPERM, ENOTTY, ENXIO, ENOENT, EBADF});
+    // Of our own terminal only we ourselves read what was so typed.
+    struct stat about{};
+    const bool theirs = fd >= 0 && ::fstat(fd, &about) == 0 && ::isatty(fd) == 1 &&
+                        std::to_string(about.st_dev) == words.get("pts-device");
+    out.attempt(std::string{"type into the caller's terminal by "} + path,
+                theirs ? got : Answer{-1, ENXIO}, {EPERM, ENXIO});
     out.refused(std::string{"TIOCLINUX on "} + path, answer(::ioctl(fd, TIOCLINUX, "\x02")),
                 {EPERM, ENOTTY, EBADF});
   }

@@ -2,6 +2,7 @@
 // Group A, writing: what of the host can be changed.
 #include <algorithm>
 #include <cerrno>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -207,8 +208,38 @@ void execute_in_etc(Findings& out) {
   });
 }
 
+// `--stray DIRECTORY`: a tree that came in by mistake, and a device that may only be read: Landlock
+// alone keeps them closed.
+void acts_on_stray(const std::string& top, Findings& out) {
+  constexpr unsigned long kEntropy = 0x80045200;
+  out.refused("read a file that no rule names", try_open(top + "/readable", O_RDONLY), {EACCES});
+  out.refused("list a directory that no rule names", try_open(top, O_RDONLY | O_DIRECTORY),
+              {EACCES});
+  int bits = 0;
+  const int device = ::open("/dev/random", O_RDONLY | O_CLOEXEC);
+  out.control("the device can be read", device >= 0, name_of_error(errno));
+  out.refused("control a device that may only be read", answer(::ioctl(device, kEntropy, &bits)),
+              {EACCES});
+  if (device >= 0) ::close(device);
+}
+
+// A kernel that was not asked about moves between directories denies them all.
+void moves_inside(Findings& out) {
+  (void)::mkdir("from", 0700);
+  (void)::mkdir("to", 0700);
+  (void)try_open("from/file", O_CREAT | O_WRONLY);
+  const Answer linked = answer(::link("from/file", "to/link"));
+  out.control("link between directories of our own", !linked.failed(), text_of(linked));
+  const Answer moved = answer(::rename("from/file", "to/file"));
+  out.control("move between directories of our own", !moved.failed(), text_of(moved));
+  for (const char* const each : {"from/file", "to/file", "to/link"}) (void)::unlink(each);
+  (void)::rmdir("from");
+  (void)::rmdir("to");
+}
+
 void landlock_gaps(const Words& words, Findings& out) {
   if (words.has("granted")) acts_on_granted(words.get("granted"), out);
+  if (words.has("stray")) acts_on_stray(words.get("stray"), out);
   execute_in_etc(out);
   for (const std::string& path : words.list("canary")) {
     struct stat about{};
@@ -225,6 +256,7 @@ void landlock_gaps(const Words& words, Findings& out) {
                                  }).failed(),
               "leads to it");
   }
+  moves_inside(out);
   const char* const path = "/usr/bin/env";
   struct stat about{};
   if (::stat(path, &about) != 0) return;
