@@ -12,25 +12,19 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "harness"))
 sys.dont_write_bytecode = True
 
 from peers import bubblewrap, peers   # noqa: E402
+from places import callers, find_programs, percentile, promises   # noqa: E402
 from plot import spreads   # noqa: E402
 from service import Place, Service   # noqa: E402
 
-UID = 47_310        # of the ordinary user; no account has it
 GAP = 0.030         # an idle processor is slower to begin
 GAPS = (0.0, 0.030, 0.100)
 AHEAD = 8
-
-
-def percentile(values, part):
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
 class Arm:
@@ -193,17 +187,13 @@ def measure_service(programs, times, seconds):
     return figures, max(rates.values())
 
 
-def promised(name):
-    return tomllib.loads((HERE / "promises.toml").read_text())["launch"][name]
-
-
 def check(figures, rate):
     """Against promises.toml, by the p50s of this run; true when all hold."""
-    held = True
+    held, promised = True, promises("launch")
 
     def hold(what, value, name):
         nonlocal held
-        promise = promised(name)
+        promise = promised[name]
         kept = value <= promise["most"] if "most" in promise else value >= promise["least"]
         held = held and kept
         bound = f"at most {promise['most']}" if "most" in promise else f"at least {promise['least']}"
@@ -237,15 +227,6 @@ def draw(directory, figures):
         (directory / f"launch-{caller}-{gap}.svg").write_text(spreads(title, rows))
 
 
-def find_programs(given):
-    top = pathlib.Path(__file__).resolve().parent.parent
-    places = [pathlib.Path(given)] if given else [top / "build/release/bin", top / "build/dev/bin"]
-    for place in places:
-        if all((place / name).exists() for name in ("cordon", "cordon-launcher", "cordon-init")):
-            return place.resolve()
-    sys.exit("bench launch: no cordon, cordon-launcher and cordon-init in " + " or ".join(map(str, places)))
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", help="a directory; build/release/bin by default, else build/dev/bin")
@@ -256,7 +237,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="hold the figures against promises.toml; 1 when one is missed")
     parser.add_argument("--phases", action="store_true", help="show where one start goes instead (needs perf, and root)")
     options = parser.parse_args()
-    programs = find_programs(options.programs)
+    programs = find_programs("launch", options.programs)
     print(f"programs: {programs}")
     if options.phases:
         return show_phases(programs, options.times)
@@ -264,7 +245,7 @@ def main():
         print("bubblewrap is not installed: left out")
     print(f"{'caller':<8}{'gap':>7}  {'':<20}{'min ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'x bare':>9}")
     figures, rate = {}, None
-    for uid in ((0, UID) if os.geteuid() == 0 else (os.geteuid(),)):
+    for uid in callers():
         base = pathlib.Path(tempfile.mkdtemp(prefix="cordon-bench-", dir="/var/tmp"))
         try:
             base.chmod(0o755)

@@ -18,6 +18,7 @@ fuzz_all() {
   echo "commit $(git rev-parse HEAD)  $(date -u +%FT%TZ)  Linux $(uname -r | cut -d- -f1)  $(nproc) cores"
   echo "== benchmarks, alone on the machine"
   for bench in bench/*.cc; do ./dev bench "$(basename "$bench" .cc)" --check | grep -v '^\['; done
+  ./dev bench running --check | grep -v '^\[' || true
   # Exploring takes one core; the rest goes on beside it.
   fuzz_all >"$fuzz_log" &
   echo "== mutants"
@@ -38,6 +39,10 @@ fuzz_all() {
     build/dev/bin/hostile_node build/dev/bin/cordon-launcher 1000000
     echo "== every system call of a launch fails in turn"
     python3 tests/faults/run.py build/dev/bin --tools build/dev/bin || true
+    echo "== ten minutes of random system calls, as id 0 and as a user"
+    chaos=(python3 tests/chaos/run.py build/dev/bin --tools build/dev/bin --seconds 600)
+    "${chaos[@]}" --as root id0 || true
+    "${chaos[@]}" --as user user || true
     echo "== 200 deaths"
     python3 tests/kill/run.py build/dev/bin --times 20
   fi

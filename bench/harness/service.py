@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launcher as a service with a small root of its own, and bench_node before it."""
+import contextlib
 import os
 import pathlib
 import re
@@ -88,11 +89,14 @@ class Service:
         return self
 
     def __exit__(self, *_):
-        if hasattr(self, "node"):
-            self.node.stdin.close()
-            self.node.wait(60)
-        self.launcher.terminate()
-        self.launcher.wait(60)
+        try:
+            if hasattr(self, "node"):
+                with contextlib.suppress(OSError):
+                    self.node.stdin.close()
+                self.node.wait(60)
+        finally:
+            self.launcher.terminate()
+            self.launcher.wait(60)
 
     def order(self, *words):
         """What bench_node answers: microseconds, or what its order says."""

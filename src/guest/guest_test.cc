@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 
 #include "guest/test_host.h"
 #include "os/prctl.h"
+#include "os/seccomp.h"
 
 namespace cordon::guest {
 namespace {
@@ -21,6 +24,12 @@ Result<std::span<const sock_filter>> find_for_tests(std::string_view name) {
   if (name == "none-for-tests") return std::span<const sock_filter>{kAllow};
   return find_filter(name);
 }
+
+// wait4 fails with EPERM.
+constexpr sock_filter kNoWait[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
+                                   {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_wait4},
+                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
 
 frame::Setup setup() {
   return {.ring = 64U << 10U,
@@ -42,7 +51,7 @@ class Guest : public testing::Test {
   // The guest begins; its first frame is `first`.
   void begin(const frame::Setup& first = setup(),
              std::chrono::milliseconds patience = std::chrono::seconds{30},
-             std::chrono::milliseconds idle = std::chrono::seconds{2}) {
+             std::chrono::milliseconds idle = std::chrono::seconds{2}, bool blind = false) {
     auto pair = os::socketpair(os::SocketType::stream);
     ASSERT_TRUE(pair);
     host = std::make_unique<TestHost>(std::move(pair->one));
@@ -51,6 +60,7 @@ class Guest : public testing::Test {
     if (child == 0) {
       host.reset();
       if (!os::set_no_new_privs() || !os::set_child_subreaper(true)) ::_exit(99);
+      if (blind && !os::seccomp_load(kNoWait)) ::_exit(99);
       ::_exit(static_cast<int>(run(std::move(pair->two), {.pid_namespace = false,
                                                           .find_filter = find_for_tests,
                                                           .patience = patience,
@@ -83,6 +93,13 @@ TEST_F(Guest, SaysHelloOnceItsSpawnerStandsAndEndsWithItsStream) {
   begin();
   EXPECT_TRUE(host->hear_hello());
   EXPECT_EQ(finish(), 0);
+}
+
+TEST_F(Guest, EndsWhereItCannotSeeTheEndsOfItsChildren) {
+  begin(setup(), std::chrono::seconds{30}, std::chrono::seconds{2}, true);
+  static_cast<void>(host->send(shell(1, "true")));
+  ASSERT_TRUE(host->hear_until([&] { return host->ended(); }, std::chrono::seconds{10}));
+  EXPECT_EQ(wait(), static_cast<int>(GuestEnd::out_of_resources));
 }
 
 TEST_F(Guest, BringsBothStreamsAndTheExitCode) {

@@ -21,6 +21,14 @@ std::uint64_t microseconds(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec);
 }
 
+// Whether that one has ended; 0 where nobody has. That there are no children is no failure. Any
+// other is: who cannot see ends lets the host wait for ever, and had better end.
+Result<pid_t> ended(pid_t pid, int& status, rusage& use) {
+  const pid_t found = ::wait4(pid, &status, WNOHANG, &use);
+  if (found < 0 && errno != ECHILD) return Error::from_errno("wait4");
+  return std::max(found, 0);
+}
+
 }  // namespace
 
 // Orphans come to us too and are reaped in silence. While a birth is expected only those whom we
@@ -30,14 +38,16 @@ Status Loop::reap() {
   int status = 0;
   rusage use{};
   while (!starter_->expects_birth()) {
-    const pid_t pid = ::wait4(-1, &status, WNOHANG, &use);
-    if (pid <= 0) return {};
+    TRY(const pid_t pid, ended(-1, status, use));
+    if (pid == 0) return {};
     TRY_DO(reaped(pid, status, use));
   }
   std::vector<pid_t> known{starter_->pid()};
   for (const auto& [number, process] : processes_) known.push_back(process.live_pid());
   for (const pid_t pid : known) {
-    if (pid > 0 && ::wait4(pid, &status, WNOHANG, &use) == pid) TRY_DO(reaped(pid, status, use));
+    if (pid <= 0) continue;
+    TRY(const pid_t found, ended(pid, status, use));
+    if (found == pid) TRY_DO(reaped(pid, status, use));
   }
   return {};
 }
