@@ -143,11 +143,13 @@ std::vector<StartEvent> Starter::advance() {
     }
   }
   while (!waiting_.empty() && !started_) {
-    if (pid_ == 0) ensure_spawner(events);
-    if (!ready_) {
-      if (pid_ == 0) continue;
-      break;
+    if (pid_ == 0) {
+      ensure_spawner(events);
+      continue;
     }
+    // One that is still on its way down finds the request when it has arrived. One that retires has
+    // no link any more: the next is made when it has ended.
+    if (!link_) break;
     const Item& item = waiting_.front();
     const Status sent = send(item);
     if (item.ask == Ask::file) {
@@ -171,7 +173,7 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
   switch (report.kind) {
     case SpawnerReport::Kind::ready:
       ready_ = true;
-      deadline_.reset();
+      if (!started_) deadline_.reset();
       await_idle();
       events.push_back({.kind = Kind::ready});
       return;

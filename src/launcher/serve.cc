@@ -282,16 +282,24 @@ Status Server::send_launched(const std::string& id, const Sandbox& sandbox) {
 
 Server::Buried Server::bury(const std::string& id) {
   auto node = sandboxes_.extract(id);
-  if (node.empty()) return {.end = {.id = id}, .remains = {}};
+  if (node.empty()) return {.end = {.id = id}, .remains = {}, .mounts = {}};
   Sandbox& sandbox = node.mapped();
   static_cast<void>(epoll_.remove(sandbox.init.pidfd()));
   std::erase_if(tags_, [&](const auto& tag) { return tag.second == id; });
+  Buried buried;
+  if (when_alone_ == WhenAlone::wait) {
+    // Where the kernel does not give it (before 6.11) pid 1's end takes as long as it takes.
+    if (auto mounts = os::pidfd_mount_namespace(sandbox.init.pidfd())) {
+      buried.mounts = *std::move(mounts);
+    }
+  }
   // The pid namespace dies with pid 1: when it is reaped no process of the sandbox is left.
   static_cast<void>(sandbox.init.signal(SIGKILL));
   const auto status = std::move(sandbox.init).wait();
-  frame::Ended message = ended(id, status);
-  message.use = to_frame(sandbox.groups.usage());
-  return {std::move(message), std::move(sandbox)};
+  buried.end = ended(id, status);
+  buried.end.use = to_frame(sandbox.groups.usage());
+  buried.remains.emplace(std::move(sandbox));
+  return buried;
 }
 
 void Server::keep_end(std::uint64_t tag) {

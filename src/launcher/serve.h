@@ -60,6 +60,7 @@ class Server {
   struct Buried {
     frame::Ended end;
     std::optional<Sandbox> remains;
+    os::Fd mounts;  // of a service: to take them down takes longer than all the rest
   };
   // Kills and reaps pid 1.
   Buried bury(const std::string& id);

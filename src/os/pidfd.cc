@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,13 @@ Result<Fd> pidfd_open(pid_t pid) {
   const long fd = ::syscall(SYS_pidfd_open, pid, 0U);
   if (fd < 0) return Error::from_errno("pidfd_open").with("pid " + std::to_string(pid));
   return Fd{static_cast<int>(fd)};
+}
+
+Result<Fd> pidfd_mount_namespace(const Fd& pidfd) {
+  constexpr unsigned long kGetMountNamespace = _IO(0xFF, 3);  // PIDFD_GET_MNT_NAMESPACE
+  const int fd = ::ioctl(pidfd.get(), kGetMountNamespace, 0);
+  if (fd < 0) return Error::from_errno("ioctl PIDFD_GET_MNT_NAMESPACE");
+  return Fd{fd};
 }
 
 Status pidfd_send_signal(const Fd& pidfd, int signal) {

@@ -25,6 +25,10 @@ std::string to_string(const ExitStatus& status);  // "exit 1", "signal 9"
 // `not_found`: no such process. A process that ended but was not reaped still counts.
 Result<Fd> pidfd_open(pid_t pid);
 
+// The mount namespace of a process that lives: it stays while the descriptor is open. An error
+// before Linux 6.11.
+Result<Fd> pidfd_mount_namespace(const Fd& pidfd);
+
 // `not_found`: it has ended and was reaped. Signal 0 only asks.
 Status pidfd_send_signal(const Fd& pidfd, int signal);
 
