@@ -38,7 +38,8 @@ double take_from(launcher::GroupPool& pool, const frame::LaunchPlan& plan, bool&
 int run(int argc, char** argv) {
   auto trees = os::read_cgroup_trees();
   if (!trees) return 1;
-  const auto held = std::make_shared<const launcher::GroupTrees>(launcher::GroupTrees::open(*trees));
+  const auto held =
+      std::make_shared<const launcher::GroupTrees>(launcher::GroupTrees::open(*trees));
   launcher::GroupPool ahead{held, 4};
   launcher::GroupPool none{held, 0};
   const frame::LaunchPlan wanted = plan();
