@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/berth.h"
 
-#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <poll.h>
@@ -92,6 +91,12 @@ std::optional<Berth> BerthPool::take(const frame::LaunchPlan& plan) {
     if (berth.is_alive()) return berth;
   }
   return std::nullopt;
+}
+
+bool BerthPool::give_up_one() {
+  if (ready_.empty()) return false;
+  ready_.pop_back();
+  return true;
 }
 
 Result<Berth> BerthPool::start(Workshop& workshop) {

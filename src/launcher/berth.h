@@ -46,6 +46,9 @@ class BerthPool {
   // capabilities, pins, a disk image, a workspace of the host, many directories.
   std::optional<Berth> take(const frame::LaunchPlan& plan);
 
+  // For one whose ids another sandbox needs. False: there is none.
+  bool give_up_one();
+
   // Whether there is something to do when nobody waits; false after a failure, until the next take.
   bool wants_more() const noexcept { return !failed_ && !reports_ && ready_.size() < ahead_; }
   // More than half of what it is to hold.

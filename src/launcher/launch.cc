@@ -65,6 +65,13 @@ Status send_setup(const os::Fd& control, const frame::Setup& setup) {
   return {};
 }
 
+Result<LentIds> take_ids(Workshop& workshop) {
+  auto lent = workshop.ranges.take();
+  if (lent || lent.error().code() != Errc::exhausted) return lent;
+  // What waits for a plan has no better right to a range than the plan that is here.
+  return workshop.berths.give_up_one() ? workshop.ranges.take() : std::move(lent);
+}
+
 class Launch {
  public:
   Launch(const JudgedPlan& plan, Workshop& workshop) : plan_{plan}, workshop_{workshop} {}
@@ -92,7 +99,7 @@ class Launch {
 
 Status Launch::prepare() {
   if (plan_->ids == frame::Ids::range) {
-    TRY(LentIds lent, workshop_.ranges.take());
+    TRY(LentIds lent, take_ids(workshop_));
     range_.emplace(std::move(lent.range));
     user_namespace_ = std::move(lent.user_namespace);
   }
@@ -194,8 +201,10 @@ std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& pla
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
   while (auto berth = workshop.berths.take(*plan)) {
     auto moved = move_in(*berth, plan, workshop);
-    // One that has died meanwhile says nothing about the plan.
-    if (std::holds_alternative<Sandbox>(moved) || berth->is_alive()) return moved;
+    // One that has died meanwhile, or is about to, says nothing about the plan.
+    const auto* const failure = std::get_if<LaunchFailure>(&moved);
+    if (failure == nullptr) return moved;
+    if (berth->is_alive() && failure->error.cause().value() != ESRCH) return moved;
   }
   Launch launch{plan, workshop};
   if (Status prepared = launch.prepare(); !prepared) {

@@ -161,6 +161,20 @@ TEST_F(RootBerths, AreNotForPlansThatWantMore) {
   }
 }
 
+TEST_F(RootBerths, GiveTheirIdsUpWhereThereAreNoOthers) {
+  write_floor(kTwoAhead, 0, 3);
+  start();
+  await_two();
+  Node node = this->node();
+  for (const char* id : {"abcd2345", "abcd2346", "abcd2347"}) {
+    frame::LaunchPlan wanted = plan(id);
+    wanted.workspace.pins = {{.path = "kept", .placeholder = true}};
+    const Answer answer = node.launch(wanted);
+    EXPECT_NE(answer.as<frame::Launched>(), nullptr) << id << ": " << answer.text();
+  }
+  EXPECT_EQ(node.launch(plan("abcd234a")).text(), "prepare: all id ranges are in use");
+}
+
 TEST_F(RootBerths, ThatHaveDiedAreNotUsed) {
   write_floor(kTwoAhead);
   start();

@@ -75,9 +75,10 @@ void RootService::TearDown() {
   if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
 }
 
-void RootService::write_floor(const std::string& more, std::uint32_t node_uid) const {
+void RootService::write_floor(const std::string& more, std::uint32_t node_uid,
+                              unsigned ranges) const {
   std::ofstream floor{scratch_ / "floor"};
-  floor << "node_uid = " << node_uid << "\nfirst_id = 1610612736\nranges = 64\n"
+  floor << "node_uid = " << node_uid << "\nfirst_id = 1610612736\nranges = " << ranges << "\n"
         << "source = " << path("data") << "\n";
   for (const char* tree : {"/usr", "/bin", "/lib", "/lib64"}) {
     if (exists(tree)) floor << "source = " << tree << "\n";

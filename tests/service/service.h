@@ -54,7 +54,8 @@ class RootService : public testing::Test {
 
   std::string path(const std::string& name) const { return (scratch_ / name).string(); }
   std::string socket() const { return path("run/launcher"); }
-  void write_floor(const std::string& more = {}, std::uint32_t node_uid = 0) const;
+  void write_floor(const std::string& more = {}, std::uint32_t node_uid = 0,
+                   unsigned ranges = 64) const;
   // Starts the launcher, or what executes it, and waits until it answers.
   void start(std::vector<std::string> command = {CORDON_LAUNCHER});
   // Its exit, and what it said on standard error.
