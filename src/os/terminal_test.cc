@@ -66,7 +66,8 @@ TEST(Terminal, FlushedInputIsNeverRead) {
 TEST(Terminal, ABackgroundGroupKnowsThatItIsOneAndIsNotStoppedByAChange) {
   const std::string said = in_child([]() -> std::string {
     ::setsid();
-    ::signal(SIGHUP, SIG_IGN);  // closing the master hangs up its session, which is this process
+    // Closing the master hangs up its session, which is this process.
+    if (::signal(SIGHUP, SIG_IGN) == SIG_ERR) return "SIGHUP cannot be ignored";
     const auto pty = open_pty(kSize);
     if (!pty) return pty.error().text();
     if (!in_foreground(pty->slave)) return "a terminal of nobody counts as background";
