@@ -7,12 +7,12 @@ import os
 import pathlib
 import sys
 import time
-import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "harness"))
 sys.dont_write_bytecode = True
 
+from places import find_programs, promises   # noqa: E402
 from service import LIMITS, Place, Service   # noqa: E402
 
 # Components that grow with sandboxes. What can be dropped (page cache, reclaimable slab) is reported beside.
@@ -73,27 +73,28 @@ def measure(place, programs, count, limited):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--programs", default=HERE.parent / "build/release/bin", type=pathlib.Path)
+    parser.add_argument("--programs", help="a directory; build/release/bin by default, else build/dev/bin")
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--check", action="store_true", help="hold the figures against promises.toml; 1 when one is missed")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench density: a service needs root")
+    programs = find_programs("density", options.programs)
     with Place() as place:
-        figures = {name: measure(place, options.programs.resolve(), options.count, limited) for name, limited in (("without", False), ("with", True))}
+        figures = {name: measure(place, programs, options.count, limited) for name, limited in (("without", False), ("with", True))}
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
     if not options.check:
         return
-    promises, held = tomllib.loads((HERE / "promises.toml").read_text())["density"], True
+    promised, held = promises("density"), True
     for name, rows in figures.items():
         cordon = rows["cordon"]
         for what, value in ((f"KiB_{name}_memory_group", cordon["KiB"]), ("to_bare", cordon["KiB"] / rows["bare"]["KiB"]),
                             ("end_seconds", cordon["end_seconds"]), ("unanswered", options.count - cordon["answered"])):
-            kept = value <= promises[what]["most"]
+            kept = value <= promised[what]["most"]
             held = held and kept
-            print(f"{'held' if kept else 'BROKEN'}: {name} a memory group: {what} {value:.2f}, at most {promises[what]['most']}")
+            print(f"{'held' if kept else 'BROKEN'}: {name} a memory group: {what} {value:.2f}, at most {promised[what]['most']}")
     sys.exit(0 if held else 1)
 
 

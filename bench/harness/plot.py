@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spreads of several arms as one picture: a bar from the least to the 99th percentile of each, with the median marked."""
+import math
 from xml.sax.saxutils import escape
 
 WIDTH, LEFT, ROW, TOP = 760, 190, 34, 56
@@ -16,7 +17,6 @@ def ticks(most):
 
 def spreads(title, rows):
     """`rows`: {name: {"min", "p50", "p99"}} in milliseconds. Gives SVG text; its background is clear, its ink fits light and dark."""
-    import math
     least = min(row["min"] for row in rows.values()) * 0.8
     most = max(row["p99"] for row in rows.values()) * 1.1
 

@@ -2,12 +2,12 @@
 """A launcher as a service with a small root of its own, and bench_node before it."""
 import contextlib
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import time
+
+from places import own_directory
 
 FIRST_ID = 1_610_612_736    # of the sandboxes' ids; nobody else's
 
@@ -44,20 +44,15 @@ workspace = "/workspace"
 LIMITS = 'memory_limit = "512Mi"\npids_limit = 128\ncpu_limit = "1"'
 
 
-class Place:
-    """A directory of the run's own, with a root and a workspace; removed at the end with all in it."""
+class Place(contextlib.ExitStack):
+    """A directory of the run's own with a root in it; removed at the end with all that it holds."""
 
     def __enter__(self):
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="cordon-bench-", dir="/var/tmp"))
-        self.top.chmod(0o755)
-        self.root, self.workspace = self.top / "root", self.top / "workspace"
-        self.workspace.mkdir()
-        os.chown(self.workspace, 1000, 1000)
+        super().__enter__()
+        self.top = self.enter_context(own_directory(0))
+        self.root = self.top / "root"
         make_root(self.root)
         return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.top, ignore_errors=True)
 
 
 class Service:

@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <span>
 #include <unistd.h>
 #include <vector>
 
@@ -24,6 +25,11 @@
 
 namespace cordon::launcher {
 namespace {
+
+struct Step {
+  std::string_view name;
+  Status (*take)(Descent& descent);
+};
 
 // A launcher that dies before cordon-init stands takes its child along. It is looked for
 // afterwards: it may have died before the signal was set, and in a new pid namespace every parent
@@ -139,13 +145,16 @@ Status load_init_filter(Descent&) {
   return os::seccomp_load(os::filter_program(os::FilterProfile::init));
 }
 
-constexpr std::array kToInit = {
+// Each step gives up what the steps below no longer need; the order is the security argument.
+constexpr std::array kIntoNamespaces = {
     Step{"parent", die_with_launcher},
     Step{"groups", enter_groups},
     Step{"network", enter_network},
-    Step{"root",
-         build_tree},  // the last step that needs CAP_SYS_ADMIN over the launcher's namespace
-    Step{"host name", name_host},
+};
+// The last that need CAP_SYS_ADMIN over the launcher's namespace: with a plan, and without one yet.
+constexpr std::array kPlansTree = {Step{"root", build_tree}, Step{"host name", name_host}};
+constexpr std::array kBareTree = {Step{"root", build_ground}};
+constexpr std::array kToInit = {
     Step{"cgroup namespace", hide_groups},
     Step{"user namespace", enter_user_namespace},
     Step{"namespace limits", forbid_more_namespaces},
@@ -157,26 +166,7 @@ constexpr std::array kToInit = {
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };
 
-constexpr std::array kToBerth = {
-    Step{"parent", die_with_launcher},
-    Step{"groups", enter_groups},
-    Step{"network", enter_network},
-    Step{"root", build_ground},
-    Step{"cgroup namespace", hide_groups},
-    Step{"user namespace", enter_user_namespace},
-    Step{"namespace limits", forbid_more_namespaces},
-    Step{"identity", take_identity},
-    Step{"descriptors", close_descriptors},
-    Step{"capabilities", keep_few_capabilities},
-    Step{"no_new_privs", give_up_gaining},
-    Step{"program", await_program},
-    Step{"filter", load_init_filter},
-};
-
 }  // namespace
-
-std::span<const Step> steps_to_init() noexcept { return kToInit; }
-std::span<const Step> steps_to_berth() noexcept { return kToBerth; }
 
 std::string to_report(const FailedStep& failed) {
   const int number = failed.error.cause() ? failed.error.cause().value() : 0;
@@ -184,9 +174,14 @@ std::string to_report(const FailedStep& failed) {
 }
 
 FailedStep descend(Descent& descent) {
-  for (const Step& step : descent.plan != nullptr ? steps_to_init() : steps_to_berth()) {
-    Status taken = step.take(descent);
-    if (!taken) return {step.name, std::move(taken).error()};
+  const std::span<const Step> tree = descent.plan != nullptr ? std::span<const Step>{kPlansTree}
+                                                             : std::span<const Step>{kBareTree};
+  for (const std::span<const Step> part :
+       {std::span<const Step>{kIntoNamespaces}, tree, std::span<const Step>{kToInit}}) {
+    for (const Step& step : part) {
+      Status taken = step.take(descent);
+      if (!taken) return {step.name, std::move(taken).error()};
+    }
   }
   const std::array<std::string, 1> arguments{"cordon-init"};
   return {"exec", os::execveat(descent.program.file(), arguments, {})};

@@ -2,7 +2,6 @@
 // The first descent: from the launcher's child to pid 1 of a sandbox.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,16 +36,6 @@ struct Descent {
 inline constexpr std::size_t kBerthDirectories = 5;
 inline constexpr frame::Disk kBerthDisk{.bytes = 1U << 20U, .inodes = 1024};
 
-struct Step {
-  std::string_view name;
-  Status (*take)(Descent& descent);
-};
-
-// Each step gives up what the steps below no longer need; the order is the security argument.
-std::span<const Step> steps_to_init() noexcept;
-// The same without a plan: to a pid 1 on bare ground, whose own directories the launcher has got.
-std::span<const Step> steps_to_berth() noexcept;
-
 struct FailedStep {
   std::string_view step;
   Error error;
@@ -55,7 +44,8 @@ struct FailedStep {
 // Two lines, the step and the errno, then words: what the launcher is told of it.
 std::string to_report(const FailedStep& failed);
 
-// Takes all steps and becomes cordon-init: returns only when something failed.
+// Takes all steps and becomes cordon-init: returns only when something failed. Without a plan it is
+// a pid 1 on bare ground, whose own directories the launcher has got.
 FailedStep descend(Descent& descent);
 
 }  // namespace cordon::launcher
