@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/directory.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <dirent.h>
+#include <limits>
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +50,14 @@ Result<bool> unlink(const os::Fd& directory, const std::string& name) {
   return false;
 }
 
+// The nearest that can be held: who owns a file gives it any time.
+std::uint64_t since_1970(const timespec& time) {
+  constexpr std::int64_t kLast = (std::numeric_limits<std::uint64_t>::max() / 1'000'000'000U) - 1;
+  const auto seconds = std::clamp<std::int64_t>(time.tv_sec, 0, kLast);
+  return static_cast<std::uint64_t>(seconds) * 1'000'000'000U +
+         (seconds == time.tv_sec ? static_cast<std::uint64_t>(time.tv_nsec) : 0U);
+}
+
 }  // namespace
 
 Result<frame::FileEntry> describe(const os::Fd& directory, const std::string& name) {
@@ -55,13 +65,11 @@ Result<frame::FileEntry> describe(const os::Fd& directory, const std::string& na
   if (::fstatat(directory.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     return Error::from_errno("fstatat");
   }
-  frame::FileEntry entry{
-      .name = name,
-      .type = type_of(facts.st_mode),
-      .size = static_cast<std::uint64_t>(facts.st_size),
-      .mode = facts.st_mode & 07777U,
-      .modified = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1'000'000'000U +
-                  static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)};
+  frame::FileEntry entry{.name = name,
+                         .type = type_of(facts.st_mode),
+                         .size = static_cast<std::uint64_t>(facts.st_size),
+                         .mode = facts.st_mode & 07777U,
+                         .modified = since_1970(facts.st_mtim)};
   if (entry.type == frame::FileType::link) {
     std::array<char, PATH_MAX> target{};
     const ssize_t length =

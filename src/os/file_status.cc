@@ -29,7 +29,7 @@ FileType type_of(unsigned mode) {
 }
 
 FileTime time_of(const struct statx_timestamp& stamp) {
-  return FileTime{std::chrono::seconds{stamp.tv_sec} + std::chrono::nanoseconds{stamp.tv_nsec}};
+  return file_time(stamp.tv_sec, stamp.tv_nsec);
 }
 
 Result<FileStatus> ask(int dir, const char* name, int flags) {
@@ -48,7 +48,6 @@ Result<FileStatus> ask(int dir, const char* name, int flags) {
       .device = makedev(raw.stx_dev_major, raw.stx_dev_minor),
       .inode = raw.stx_ino,
       .device_number = makedev(raw.stx_rdev_major, raw.stx_rdev_minor),
-      .modified = time_of(raw.stx_mtime),
       .changed = time_of(raw.stx_ctime),
       .born = time_of((raw.stx_mask & STATX_BTIME) != 0 ? raw.stx_btime : raw.stx_ctime),
   };
@@ -74,6 +73,15 @@ std::string_view to_string(FileType type) noexcept {
       return "socket";
   }
   return "file";
+}
+
+FileTime file_time(std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+  using std::chrono::floor;
+  if (seconds < floor<std::chrono::seconds>(FileTime::min()).time_since_epoch().count() + 1)
+    return FileTime::min();
+  if (seconds >= floor<std::chrono::seconds>(FileTime::max()).time_since_epoch().count())
+    return FileTime::max();
+  return FileTime{std::chrono::seconds{seconds} + std::chrono::nanoseconds{nanoseconds}};
 }
 
 Result<FileStatus> statx(const Fd& fd) { return ask(fd.get(), "", AT_EMPTY_PATH); }

@@ -23,6 +23,8 @@ enum class FileType : std::uint8_t {
 std::string_view to_string(FileType type) noexcept;
 
 using FileTime = std::chrono::sys_time<std::chrono::nanoseconds>;
+// The nearest that can be held: a filesystem may tell any time, and who may write chooses it.
+FileTime file_time(std::int64_t seconds, std::uint32_t nanoseconds) noexcept;
 
 struct FileStatus {
   FileType type = FileType::regular;
@@ -35,7 +37,6 @@ struct FileStatus {
   std::uint64_t device = 0;     // with `inode` the file's identity
   std::uint64_t inode = 0;
   std::uint64_t device_number = 0;  // of a device; 0 is 0:0, which overlayfs uses for whiteouts
-  FileTime modified;
   FileTime changed;
   // When this inode was made; where the filesystem does not know it, `changed`, which is not
   // earlier.

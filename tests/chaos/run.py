@@ -90,7 +90,7 @@ def session(caller, canaries, options, turn, neighbour, inside, count):
     for drain in drains:
         drain.join(GONE)
     expect(drains[0].seed, f"seed {seed}: the generator did not begin: {child.returncode} {drains[1].tail[-300:]!r}")
-    ending = judge(child, report, end, seed)
+    ending = judge(child, report, end, seed, drains[1].tail)
     others = {canaries.process.pid, *neighbour.all}
     equal(survivors(GONE, others), [], f"seed {seed}: processes that live on, after the end by {end}")
     wait_until = time.monotonic() + GONE
@@ -104,11 +104,11 @@ def session(caller, canaries, options, turn, neighbour, inside, count):
         count[name] = max(count[name], number) if name in ("numbers", "succeeded") else count[name] + number
 
 
-def judge(child, report, end, seed):
+def judge(child, report, end, seed, said):
     """How it ended, in a word. Whatever a program does to itself is its own affair; what supervises it must not be lost."""
     if child.returncode == -signal.SIGKILL and end == "cordon":
         return "cordon killed"
-    expect(report.exists(), f"seed {seed}: no report; code {child.returncode}")
+    expect(report.exists(), f"seed {seed}: no report; code {child.returncode}; {said[-400:]!r}")
     verdict = json.loads(report.read_text()).get("verdict", {})
     ending = verdict.get("ending", "")
     expect(child.returncode not in (125, 126, 127) and child.returncode >= 0 and ending not in ("", "infrastructure"),

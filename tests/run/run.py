@@ -45,6 +45,15 @@ def time_limit(caller):
     expect(ended.seconds < 4, ended.seconds)
 
 
+def far_times(caller):
+    """What a command sets the times of its files to is nothing that whoever measures its workspace stumbles over."""
+    far = [15032385535, -2147483648]                    # the last and the first of ext4
+    words = "; ".join(f"touch -d @{time} far{time}" for time in far)
+    ended = caller.run(["--disk", "64M"], ["sh", "-c", f"{words}; sleep 1.5"])      # its disk is measured once a second
+    equal((ended.code, ended.said), (0, []))
+    equal([int((caller.workspace / f"far{time}").stat().st_mtime) for time in far], far, "times that were set")
+
+
 def policy_refusals(caller):
     """126, before anything starts, with the words of a refusal; nothing of the command runs."""
     bad = caller.home / "bad.toml"
@@ -189,8 +198,9 @@ def environment(caller):
     expect("s3cret" not in ended.out.decode(), lines)
 
 
-CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, policy_refusals, fix_lines, cannot_start, usage_error,
-                                        output_untouched, input_untouched, reader_that_leaves, input_not_read, left_behind, report, environment)}
+CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, far_times, policy_refusals, fix_lines,
+                                        cannot_start, usage_error, output_untouched, input_untouched, reader_that_leaves, input_not_read,
+                                        left_behind, report, environment)}
 
 if __name__ == "__main__":
     main(CHECKS)
