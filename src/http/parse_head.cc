@@ -93,6 +93,8 @@ Status RequestReader::read_first(const Line& line) {
   const auto second = text.find(' ', first + 1);
   if (first == text.size() || second == std::string_view::npos)
     return refuse(text.size(), "a request line has a method, a target and a version");
+  if (const auto third = text.find(' ', second + 1); third != std::string_view::npos)
+    return refuse(third, "a third space in the request line");
   TRY(head_.version, parse_version(text.substr(second + 1), second + 1));
   const std::string_view target = text.substr(first + 1, second - first - 1);
   if (target.size() > rules_.limits.target) {

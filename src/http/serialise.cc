@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/serialise.h"
 
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,11 @@ namespace cordon::http {
 namespace {
 
 using Kind = Framing::Kind;
+
+// Wider than what is read from others: the one form of a head may be longer than the one that came,
+// and fields of our own are added.
+constexpr HeadLimits kWritten{
+    .bytes = std::size_t{128} << 10U, .fields = 256, .target = std::size_t{17} << 10U};
 
 Error bad(std::string_view why) { return {Errc::invalid, fmt::format("not sent: {}", why)}; }
 
@@ -89,7 +95,7 @@ Result<std::string> serialise(const RequestHead& head, const Framing& framing, A
       fmt::format("{} {} {}\r\n", meant.method, to_string(meant.target), text_of(meant.version));
   append_field(out, "Host", to_string(meant.host));
   append_rest(out, meant.fields, meant.announced);
-  return read_again(RequestReader{{.connect = true}}, meant, std::move(out));
+  return read_again(RequestReader{{.limits = kWritten, .connect = true}}, meant, std::move(out));
 }
 
 Result<std::string> serialise(const ResponseHead& head, const Framing& framing, After after) {
@@ -99,7 +105,7 @@ Result<std::string> serialise(const ResponseHead& head, const Framing& framing, 
   std::string out =
       fmt::format("{} {} {}\r\n", text_of(meant.version), meant.status, usual_reason(meant.status));
   append_rest(out, meant.fields, meant.announced);
-  return read_again(ResponseReader{}, meant, std::move(out));
+  return read_again(ResponseReader{kWritten}, meant, std::move(out));
 }
 
 }  // namespace cordon::http
