@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace cordon::http {
@@ -24,11 +25,24 @@ constexpr int hex_value(char c) noexcept {
 // ASCII that prints, the space not among it.
 constexpr bool is_visible(char c) noexcept { return c > ' ' && c < 0x7F; }
 
+// A set of bytes, asked for each byte of a head.
+class CharacterSet {
+ public:
+  template <class Has>
+  constexpr explicit CharacterSet(Has has) noexcept {
+    for (unsigned byte = 0; byte < 256; ++byte) has_[byte] = has(static_cast<char>(byte));
+  }
+  constexpr bool operator()(char c) const noexcept { return has_[static_cast<unsigned char>(c)]; }
+
+ private:
+  std::array<bool, 256> has_{};
+};
+
 // A character of a token (RFC 9110, 5.6.2): of methods and of names.
-constexpr bool is_token_character(char c) noexcept {
+inline constexpr CharacterSet is_token_character{[](char c) {
   return is_digit(c) || is_letter(c) ||
          std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
-}
+}};
 constexpr bool is_token(std::string_view text) noexcept {
   return !text.empty() && std::ranges::all_of(text, is_token_character);
 }

@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view kWhere = "head";
 
 // What browsers escape in a path, and the backslash, which some read as a slash.
-constexpr bool is_path_character(char c) noexcept {
+constexpr CharacterSet is_path_character{[](char c) {
   return is_visible(c) && std::string_view{"\"<>\\`{}"}.find(c) == std::string_view::npos;
-}
+}};
 
 // `.` or `..`, also with escaped dots, also with the parameters that some servers cut off.
 bool is_dot_segment(std::string_view segment) noexcept {
@@ -29,6 +29,22 @@ bool is_dot_segment(std::string_view segment) noexcept {
     ++dots;
   }
   return dots == 1 || dots == 2;
+}
+
+struct Separator {
+  std::size_t at = 0;
+  std::size_t length = 1;
+};
+
+// The next slash from `start` on, or an escaped one, or an escaped backslash: some servers look for
+// dots after they have undone escapes. At the end of the path when there is none.
+Separator separator_in(std::string_view path, std::size_t start) noexcept {
+  for (std::size_t i = start; i < path.size(); ++i) {
+    if (path[i] == '/') return {.at = i};
+    const std::string_view escape = path.substr(i, 3);
+    if (same_name(escape, "%2f") || same_name(escape, "%5c")) return {.at = i, .length = 3};
+  }
+  return {.at = path.size()};
 }
 
 Status check_escape(std::string_view path, std::size_t i, std::size_t at) {
@@ -48,10 +64,10 @@ Status check_path(std::string_view path, std::size_t at) {
     }
   }
   for (std::size_t start = 1; start <= path.size();) {
-    const auto end = std::min(path.find('/', start), path.size());
-    if (is_dot_segment(path.substr(start, end - start)))
+    const Separator next = separator_in(path, start);
+    if (is_dot_segment(path.substr(start, next.at - start)))
       return refused(kWhere, at + start, "a `.` or `..` segment in the path");
-    start = end + 1;
+    start = next.at + next.length;
   }
   return {};
 }
