@@ -16,6 +16,7 @@ namespace cordon::http {
 namespace {
 
 constexpr std::string_view kWhere = "head";
+constexpr std::size_t kUsualFields = 16;
 
 Error refuse(std::size_t at, std::string_view rule, Errc code = Errc::invalid) {
   return refused(kWhere, at, rule, code);
@@ -102,6 +103,7 @@ Status RequestReader::read_first(const Line& line) {
                   fmt::format("a target of more than {} bytes", rules_.limits.target),
                   Errc::exhausted);
   }
+  head_.fields.reserve(kUsualFields);
   head_.method = text.substr(0, first);
   TRY(head_.target, parse_target(head_.method, target, first + 1));
   return {};
@@ -156,6 +158,7 @@ Status ResponseReader::read_first(const Line& line) {
   const std::string_view text = line.text;
   const auto space = std::min(text.find(' '), text.size());
   TRY(head_.version, parse_version(text.substr(0, space), 0));
+  head_.fields.reserve(kUsualFields);
   const std::string_view rest = text.substr(std::min(space + 1, text.size()));
   const bool digits = rest.size() >= 3 && std::ranges::all_of(rest.substr(0, 3), is_digit);
   // The space before an empty reason is often left out.

@@ -151,6 +151,18 @@ TEST(Fields, AreRemovedInAllSpellings) {
   EXPECT_EQ(fields, (Fields{{"X-Api-Keys", "4"}}));
 }
 
+TEST(Authority, HasOneSpelling) {
+  const auto spelt = [](std::string_view text) {
+    const auto authority = parse_authority(text);
+    return authority ? authority->host + " " + to_string(*authority) : authority.error().text();
+  };
+  EXPECT_EQ(spelt("A.Test.:80"), "a.test a.test:80");
+  EXPECT_EQ(spelt("127.0.0.1:1"), "127.0.0.1 127.0.0.1:1");
+  EXPECT_EQ(spelt("[2001:DB8:0:0::1]:443"), "2001:db8::1 [2001:db8::1]:443");
+  EXPECT_EQ(spelt("[::FFFF:7f00:1]"), "::ffff:127.0.0.1 [::ffff:127.0.0.1]");
+  EXPECT_EQ(spelt("xn--9CA.test"), "xn--9ca.test xn--9ca.test");
+}
+
 TEST(OriginForm, TakesHostAndSchemeOutOfTheTarget) {
   const auto head = request_of("GET http://a.test:80/b?c HTTP/1.1\r\nHost: a.test\r\n\r\n");
   EXPECT_EQ(in_origin_form(head).target, (Target{.path = "/b", .query = "c"}));

@@ -13,18 +13,19 @@
 namespace cordon::http {
 namespace {
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
+std::string replaced(std::string_view whole, std::string_view from, std::string_view to) {
+  std::string text{whole};
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
 
-const std::string kAsk =
+constexpr std::string_view kAsk =
     "GET /chat HTTP/1.1\r\nHost: a.test\r\nUpgrade: websocket\r\nConnection: keep-alive, "
     "Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: chat, superchat\r\n"
     "Sec-WebSocket-Version: 13\r\n\r\n";
-const std::string kAccept =
+constexpr std::string_view kAccept =
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: chat\r\n\r\n";
 
