@@ -20,7 +20,13 @@ constexpr std::uint64_t kSizeLimit = std::uint64_t{1} << 63U;
 }  // namespace
 
 Result<Piece> ChunkedReader::next(std::string_view bytes) {
-  assert(!done());
+  assert(!done() && !is_refused_);
+  auto piece = advance(bytes);
+  is_refused_ = !piece;
+  return piece;
+}
+
+Result<Piece> ChunkedReader::advance(std::string_view bytes) {
   const std::size_t size = bytes.size();
   std::string_view data;
   while (!bytes.empty() && data.empty() && !done()) {

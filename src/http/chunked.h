@@ -32,11 +32,13 @@ class ChunkedReader {
  private:
   enum class State : std::uint8_t { size, size_end, data, data_cr, data_lf, trailers, done };
 
+  Result<Piece> advance(std::string_view bytes);
   Status step(char c);
   Status read_size(char c);
   Status read_trailers(std::string_view& bytes);
 
   State state_ = State::size;
+  bool is_refused_ = false;
   int digits_ = 0;
   std::uint64_t left_ = 0;  // of the chunk; while its size is read, the size so far
   std::uint64_t at_ = 0;    // bytes consumed in all, up to the trailers

@@ -2,6 +2,7 @@
 #include "http/parse_head.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <string>
 
@@ -31,19 +32,15 @@ Result<Version> parse_version(std::string_view text, std::size_t at) {
                 other ? Errc::unavailable : Errc::invalid);
 }
 
-// Also in another case: some servers do not mind it.
-bool is_method(std::string_view method, std::string_view wanted) noexcept {
-  return same_name(method, wanted);
-}
-
 Status check_method(std::string_view method, bool connect) {
   const auto* const bad = std::ranges::find_if_not(method, is_token_character);
   if (bad != method.end())
     return refuse(static_cast<std::size_t>(bad - method.begin()), "a character that no method has");
   if (method.empty()) return refuse(0, "a request begins with its method");
-  if (is_method(method, "TRACE") || is_method(method, "TRACK"))
+  // In any case: some servers do not mind it.
+  if (same_name(method, "TRACE") || same_name(method, "TRACK"))
     return refuse(0, "TRACE and TRACK are not served", Errc::denied);
-  if (is_method(method, "CONNECT") && (!connect || method != "CONNECT"))
+  if (same_name(method, "CONNECT") && (!connect || method != "CONNECT"))
     return refuse(0, "CONNECT is not served here", Errc::denied);
   return {};
 }
@@ -79,12 +76,15 @@ Result<Fed> feed_lines(LineCutter& lines, std::string_view bytes, Take take) {
 }  // namespace
 
 Result<Fed> RequestReader::feed(std::string_view bytes) {
-  return feed_lines(lines_, bytes, [this](const Line& line) -> Result<bool> {
+  assert(!is_over_);
+  auto fed = feed_lines(lines_, bytes, [this](const Line& line) -> Result<bool> {
     const bool first = !std::exchange(is_begun_, true);
     const bool last = !first && line.text.empty();
     TRY_DO(first ? read_first(line) : last ? finish(line) : read_field(line));
     return last;
   });
+  is_over_ = !fed || fed->done;
+  return fed;
 }
 
 Status RequestReader::read_first(const Line& line) {
@@ -144,7 +144,8 @@ Status RequestReader::finish(const Line& line) const {
 }
 
 Result<Fed> ResponseReader::feed(std::string_view bytes) {
-  return feed_lines(lines_, bytes, [this](const Line& line) -> Result<bool> {
+  assert(!is_over_);
+  auto fed = feed_lines(lines_, bytes, [this](const Line& line) -> Result<bool> {
     const bool first = !std::exchange(is_begun_, true);
     const bool last = !first && line.text.empty();
     if (!last) {
@@ -152,6 +153,8 @@ Result<Fed> ResponseReader::feed(std::string_view bytes) {
     }
     return last;
   });
+  is_over_ = !fed || fed->done;
+  return fed;
 }
 
 Status ResponseReader::read_first(const Line& line) {

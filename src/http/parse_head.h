@@ -48,6 +48,7 @@ class RequestReader {
   LineCutter lines_{"head", rules_.limits.bytes};
   RequestHead head_;
   bool is_begun_ = false;
+  bool is_over_ = false;  // done or refused
   bool has_host_ = false;
 };
 
@@ -70,6 +71,7 @@ class ResponseReader {
   LineCutter lines_{"head", limits_.bytes};
   ResponseHead head_;
   bool is_begun_ = false;
+  bool is_over_ = false;  // done or refused
 };
 
 }  // namespace cordon::http
