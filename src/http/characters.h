@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 
 namespace cordon::http {
@@ -44,16 +45,19 @@ inline constexpr CharacterSet is_token_character{[](char c) {
          std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
 }};
 constexpr bool is_token(std::string_view text) noexcept {
-  return !text.empty() && std::ranges::all_of(text, is_token_character);
+  return !text.empty() && std::ranges::all_of(text, std::cref(is_token_character));
 }
 
 // Bytes of a field's value, by who wrote it. A request has ASCII only: servers that read a value as
 // Latin-1 or Unicode find line ends and spaces above it. Answers carry file names in any encoding,
 // and whom they could deceive is the client alone.
 enum class Alphabet : bool { ascii, any };
-constexpr bool is_value_character(char c, Alphabet alphabet) noexcept {
-  if (c == ' ' || c == '\t' || is_visible(c)) return true;
-  return alphabet == Alphabet::any && static_cast<unsigned char>(c) >= 0x80;
+inline constexpr CharacterSet is_ascii_value{
+    [](char c) { return c == ' ' || c == '\t' || is_visible(c); }};
+inline constexpr CharacterSet is_any_value{
+    [](char c) { return is_ascii_value(c) || static_cast<unsigned char>(c) >= 0x80; }};
+constexpr const CharacterSet& value_characters(Alphabet alphabet) noexcept {
+  return alphabet == Alphabet::any ? is_any_value : is_ascii_value;
 }
 
 constexpr bool same_name(std::string_view a, std::string_view b) noexcept {

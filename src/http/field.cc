@@ -2,6 +2,7 @@
 #include "http/field.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "http/refusal.h"
@@ -14,8 +15,7 @@ constexpr std::string_view kCoding = "transfer-encoding";
 
 Status check_value(std::string_view value, std::size_t at, std::string_view where,
                    Alphabet alphabet) {
-  const auto* const bad =
-      std::ranges::find_if_not(value, [&](char c) { return is_value_character(c, alphabet); });
+  const auto* const bad = std::ranges::find_if_not(value, std::cref(value_characters(alphabet)));
   if (bad == value.end()) return {};
   at += static_cast<std::size_t>(bad - value.begin());
   if (static_cast<unsigned char>(*bad) >= 0x80)
@@ -35,7 +35,7 @@ Result<FieldView> parse_field(const Line& line, std::string_view where, Alphabet
   if (name.empty()) return refused(where, line.at, "a field without a name");
   if (name.ends_with(' ') || name.ends_with('\t'))
     return refused(where, line.at + colon - 1, "a space before the colon");
-  if (const auto* const bad = std::ranges::find_if_not(name, is_token_character);
+  if (const auto* const bad = std::ranges::find_if_not(name, std::cref(is_token_character));
       bad != name.end()) {
     return refused(where, line.at + static_cast<std::size_t>(bad - name.begin()),
                    "a character that no name has");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,7 +34,7 @@ Result<Version> parse_version(std::string_view text, std::size_t at) {
 }
 
 Status check_method(std::string_view method, bool connect) {
-  const auto* const bad = std::ranges::find_if_not(method, is_token_character);
+  const auto* const bad = std::ranges::find_if_not(method, std::cref(is_token_character));
   if (bad != method.end())
     return refuse(static_cast<std::size_t>(bad - method.begin()), "a character that no method has");
   if (method.empty()) return refuse(0, "a request begins with its method");
@@ -170,8 +171,7 @@ Status ResponseReader::read_first(const Line& line) {
   head_.status = (rest[0] - '0') * 100 + (rest[1] - '0') * 10 + (rest[2] - '0');
   if (head_.status < 100 || head_.status > 599)
     return refuse(space + 1, "a status is from 100 to 599");
-  const auto* const bad =
-      std::ranges::find_if_not(rest, [](char c) { return is_value_character(c, Alphabet::any); });
+  const auto* const bad = std::ranges::find_if_not(rest, std::cref(is_any_value));
   if (bad != rest.end()) {
     return refuse(space + 1 + static_cast<std::size_t>(bad - rest.begin()),
                   "a control character in the reason");

@@ -57,6 +57,7 @@ Head meant_by(Head head, const Framing& framing, After after) {
 }
 
 void append_rest(std::string& out, const Fields& fields, const Announced& announced) {
+  out.reserve(1024);  // most heads
   for (const Field& field : fields) append_field(out, field.name, field.value);
   if (announced.chunked) append_field(out, "Transfer-Encoding", "chunked");
   if (announced.length) append_field(out, "Content-Length", fmt::format("{}", *announced.length));

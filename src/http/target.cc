@@ -41,6 +41,7 @@ struct Separator {
 Separator separator_in(std::string_view path, std::size_t start) noexcept {
   for (std::size_t i = start; i < path.size(); ++i) {
     if (path[i] == '/') return {.at = i};
+    if (path[i] != '%') continue;
     const std::string_view escape = path.substr(i, 3);
     if (same_name(escape, "%2f") || same_name(escape, "%5c")) return {.at = i, .length = 3};
   }
