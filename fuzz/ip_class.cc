@@ -111,7 +111,7 @@ IpAddress lifted(const IpAddress& address, int at, bool flipped) {
   std::array<std::uint8_t, 4> quad{};
   for (int i = 0; i < 32; ++i) {
     if (bit(address, at + i) != flipped)
-      quad.at(static_cast<std::size_t>(i / 8)) |= static_cast<std::uint8_t>(0x80U >> (i % 8U));
+      quad.at(static_cast<std::size_t>(i / 8)) |= static_cast<std::uint8_t>(0x80 >> (i % 8));
   }
   return IpAddress::v4(quad);
 }
@@ -142,12 +142,13 @@ void check(const IpAddress& address) {
     broken("the policy agrees", address);
   using cordon::policy::Addresses;
   using cordon::policy::AddressKind;
-  if (refuse_address(address, Addresses::public_, {}).has_value() != (kind != AddressKind::public_))
+  if (cordon::egress::refuse_address(address, Addresses::public_, {}).has_value() !=
+      (kind != AddressKind::public_))
     broken("only public addresses are dialled by default", address);
-  if (refuse_address(address, Addresses::private_, {}).has_value() !=
+  if (cordon::egress::refuse_address(address, Addresses::private_, {}).has_value() !=
       (kind == AddressKind::forbidden))
     broken("a forbidden address is dialled by no rule", address);
-  if (!refuse_address(address, Addresses::private_, std::span{&address, 1}))
+  if (!cordon::egress::refuse_address(address, Addresses::private_, std::span{&address, 1}))
     broken("an address of this host is never dialled", address);
 }
 

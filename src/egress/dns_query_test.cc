@@ -45,7 +45,7 @@ TEST(DnsQuery, OfGlibcIsRead) {
 }
 
 TEST(DnsQuery, OfCAresIsRead) {
-  // As node 18 asks for api.example.com.
+  // As node 20 asks for api.example.com.
   const auto query =
       parse_query(from_hex("52f9 0100 0001 0000 0000 0000 03 617069 07 6578616d706c65"
                            "03 636f6d 00 001c 0001"),
