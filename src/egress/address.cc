@@ -90,7 +90,7 @@ constexpr Row kIpv6[] = {
 // others have no use but to hide one.
 struct Embedding {
   Prefix prefix;
-  std::size_t at;
+  std::uint8_t at;
   std::uint8_t flip;
   bool dialled;
 };

@@ -31,11 +31,12 @@ os::IpAddress next(const os::IpAddress& address, bool back) {
 }
 
 struct Edges {
-  std::string first, last;
+  const char* first;
+  const char* last;
   Range range, before, after;
 };
 
-const Edges kEdges[] = {
+constexpr Edges kEdges[] = {
     {"0.0.0.0", "0.255.255.255", Range::unspecified, Range::broadcast, Range::public_},
     {"10.0.0.0", "10.255.255.255", Range::private_, Range::public_, Range::public_},
     {"100.64.0.0", "100.100.100.199", Range::shared, Range::public_, Range::metadata},
@@ -120,7 +121,7 @@ TEST(Address, IsOfTheKindThatThePolicySays) {
     agree(high << 16U | 0xFFFFU);
   }
   for (const Edges& row : kEdges) {
-    for (const std::string& text : {row.first, row.last}) {
+    for (const char* const text : {row.first, row.last}) {
       if (const auto quad = policy::ipv4_from(text)) {
         for (const std::uint32_t each : {*quad - 1, *quad, *quad + 1}) agree(each);
       }
@@ -206,9 +207,9 @@ TEST(Address, OfThisHostIsDialledByNoRuleInAnySpelling) {
   const std::vector own{ip("93.184.216.34"), ip("10.1.2.3"), ip("2606:2800::1")};
   for (const std::string text : {"93.184.216.34", "10.1.2.3", "2606:2800::1",
                                  "::ffff:93.184.216.34", "64:ff9b::93.184.216.34"}) {
-    const auto refusal = refuse_address(ip(text), Addresses::private_, own);
-    ASSERT_TRUE(refusal) << text;
-    EXPECT_NE(refusal->why.find("is an address of this host"), std::string::npos) << refusal->why;
+    const auto refusal =
+        refuse_address(ip(text), Addresses::private_, own).value_or(AddressRefusal{});
+    EXPECT_NE(refusal.why.find("is an address of this host"), std::string::npos) << text;
   }
   for (const std::string text : {"93.184.216.35", "10.1.2.4", "2606:2800::2"}) {
     EXPECT_FALSE(refuse_address(ip(text), Addresses::private_, own)) << text;
