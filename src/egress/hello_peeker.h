@@ -30,6 +30,9 @@ class HelloPeeker {
   // were cut, and comes with the first byte that decides it.
   const Verdict& push(std::span<const std::byte> piece);
 
+  // How many bytes of the stream the hello takes. Before: the verdict is a hello.
+  std::size_t size() const noexcept { return seen_; }
+
  private:
   void take_header(std::byte next);
   void take_fragment();

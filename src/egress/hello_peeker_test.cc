@@ -61,6 +61,12 @@ TEST(HelloPeeker, FindsAHelloHoweverItIsSpreadOverRecords) {
 TEST(HelloPeeker, LeavesWhatFollowsTheHelloAlone) {
   EXPECT_EQ(outcome(record(Hello{}.message()) + "\x17\x03\x03 early data"), "a hello");
   EXPECT_EQ(outcome(record(Hello{}.message()) + "whatever"), "a hello");
+  for (const std::size_t fragment : {3U, 1000U}) {
+    HelloPeeker peeker;
+    const std::string hello = in_records(Hello{}.message(), fragment);
+    peeker.push(as_bytes(hello + "whatever"));
+    EXPECT_EQ(peeker.size(), hello.size());
+  }
   EXPECT_EQ(outcome(record(Hello{}.message() + "x")), "bytes after the hello in its record");
   EXPECT_EQ(outcome(record(Hello{}.message() + Hello{}.message())),
             "bytes after the hello in its record");
