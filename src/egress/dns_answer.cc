@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint16_t kLargestByUdp = 1232;
 constexpr std::uint16_t kLargestByTcp = 65535;
 
-enum class Rcode : std::uint16_t {
+enum class Rcode : std::uint8_t {
   no_error = 0,
   malformed = 1,
   not_implemented = 4,
@@ -146,7 +146,7 @@ std::vector<std::byte> answer_refused(const DnsQuery& query, DnsExtendedError co
   const std::string text = told(why);
   Message options;
   options.put(kExtendedError);
-  options.put(static_cast<std::uint16_t>(sizeof code + text.size()));
+  options.put(static_cast<std::uint16_t>(sizeof(std::uint16_t) + text.size()));
   options.put(static_cast<std::uint16_t>(code));
   options.put(as_bytes(text));
   const auto bytes = std::move(options).take();

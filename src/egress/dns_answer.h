@@ -20,7 +20,7 @@ enum class DnsService : std::uint8_t { address, no_data, refused };
 DnsService service_of(const DnsQuery& query) noexcept;
 
 // RFC 8914.
-enum class DnsExtendedError : std::uint16_t {
+enum class DnsExtendedError : std::uint8_t {
   blocked = 15,        // on the list of refused names
   prohibited = 18,     // not on the list of allowed ones, or a budget is used up
   not_supported = 21,  // a type that is never served

@@ -18,7 +18,7 @@ class HelloPeeker {
  public:
   // Up to the end of the hello, headers of records included. Hellos of today's clients have 200 to
   // 2,000 bytes.
-  static constexpr std::size_t kMostBytes = 16 * 1024;
+  static constexpr std::size_t kMostBytes = 16384;
 
   struct NeedsMore {
     friend bool operator==(const NeedsMore&, const NeedsMore&) = default;

@@ -39,7 +39,7 @@ class NameTable {
  public:
   static constexpr std::size_t kMostOfEach = 4096;
   // Of all names together; 4,096 of 128. Whoever asks for longer ones has fewer.
-  static constexpr std::size_t kMostBytes = 512 * 1024;
+  static constexpr std::size_t kMostBytes = std::size_t{512} * 1024;
 
   // The address of `name`, a new one where it has none yet. The n-th name of an origin has its n-th
   // address, whatever the other origin holds. A name that is in the table under the other origin
