@@ -16,6 +16,23 @@
 
 namespace cordon::egress {
 
+// Cuts one direction of a connection into records.
+class TlsRecords {
+ public:
+  struct Part {
+    std::span<const std::byte> header;   // of the record, five bytes
+    std::span<const std::byte> payload;  // empty: the record begins here
+  };
+  // Takes the next part from the front of `piece`; nothing: it is used up. The part holds until the
+  // next call.
+  std::optional<Part> next(std::span<const std::byte>& piece);
+
+ private:
+  std::array<std::byte, 5> header_{};
+  std::size_t header_size_ = 0;
+  std::size_t left_ = 0;
+};
+
 class HelloWatch {
  public:
   // `name`: what the first hello was judged by. The watch begins behind that hello.
@@ -30,18 +47,14 @@ class HelloWatch {
   bool is_over() const noexcept { return over_; }
 
  private:
-  std::optional<HelloRefusal> begin_record();
-  std::optional<HelloRefusal> judge(std::span<const std::byte> part);
+  std::optional<HelloRefusal> judge(const TlsRecords::Part& part);
 
   std::string name_;
   bool over_ = false;
-  // The client's record: its header, how much of it is left, whether it belongs to a second hello.
-  std::array<std::byte, 5> header_{};
-  std::size_t header_size_ = 0;
-  std::size_t left_ = 0;
-  std::optional<HelloPeeker> second_;
+  TlsRecords client_, server_;
+  HelloPeeker second_;
   std::optional<HelloRefusal> refused_;
-  std::vector<std::byte> answer_;  // the first bytes of the server's
+  std::vector<std::byte> answer_;  // the first bytes of the server's first message
 };
 
 }  // namespace cordon::egress

@@ -137,10 +137,13 @@ TEST(HelloWatch, KnowsARetryByItsRandom) {
     EXPECT_TRUE(is_over(answer_of(random)));
     EXPECT_FALSE(is_over(answer_of(random).substr(0, 42)));       // not yet all of it
     EXPECT_TRUE(is_over("\x15\x03\x03" + sized(2, "\x02\x28")));  // an alert
-    // In small records the random is not where it is looked for: watched on.
-    std::string pieces;
-    for (const char c : answer_of(random).substr(5)) pieces += record(std::string(1, c));
-    EXPECT_FALSE(is_over(pieces));
+    EXPECT_TRUE(is_over(record("\x0B certificates, without a hello before them")));
+    for (const bool retry : {true, false}) {
+      std::string pieces;
+      for (const char c : answer_of(retry ? retry_random() : random).substr(5))
+        pieces += record(std::string(1, c));
+      EXPECT_EQ(is_over(pieces), !retry);
+    }
   }
 }
 
@@ -155,7 +158,8 @@ TEST(HelloWatch, RefusesBytesThatAreNoTlsBehindTheHello) {
   EXPECT_EQ(fault("\x17\x03\x03" + sized(2, "x")), std::nullopt);
   EXPECT_EQ(fault("\x17\x03\x03" + sized(2, "")), std::nullopt);
   EXPECT_EQ(fault("\x16\x03\x03" + sized(2, "")), HelloFault::malformed);
-  EXPECT_EQ(fault("\x16\x03\x03" + sized(2, "\x10 a key exchange of TLS 1.2")), std::nullopt);
+  EXPECT_EQ(fault("\x16\x03\x03" + sized(2, "\x10 a key exchange of TLS 1.2")),
+            HelloFault::malformed);  // before the server has said that it speaks TLS 1.2
 }
 
 }  // namespace
