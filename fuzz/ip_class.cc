@@ -138,7 +138,7 @@ void check(const IpAddress& address) {
 
   const auto kind = cordon::egress::kind_of(judged.range);
   if (!address.is_v6() &&
-      kind != cordon::policy::kind_of(*cordon::policy::ipv4_from(address.text())))
+      kind != cordon::policy::kind_of(cordon::policy::ipv4_from(address.text()).value_or(0)))
     broken("the policy agrees", address);
   using cordon::policy::Addresses;
   using cordon::policy::AddressKind;

@@ -137,7 +137,7 @@ TEST(HelloWatch, KnowsARetryByItsRandom) {
     EXPECT_TRUE(is_over(answer_of(random)));
     EXPECT_FALSE(is_over(answer_of(random).substr(0, 42)));       // not yet all of it
     EXPECT_TRUE(is_over("\x15\x03\x03" + sized(2, "\x02\x28")));  // an alert
-    EXPECT_TRUE(is_over(record("\x0B certificates, without a hello before them")));
+    EXPECT_TRUE(is_over(record("\x0B certificates at once")));
     for (const bool retry : {true, false}) {
       std::string pieces;
       for (const char c : answer_of(retry ? retry_random() : random).substr(5))

@@ -15,7 +15,7 @@ namespace cordon::egress {
 // Bytes that hold every table, however full: a header, and for each name two bytes more.
 inline constexpr std::size_t kNameSlotHeader = 16;
 inline constexpr std::size_t kNameSlotSize =
-    kNameSlotHeader + NameTable::kMostBytes + 2 * 2 * NameTable::kMostOfEach;
+    kNameSlotHeader + NameTable::kMostBytes + 2 * (NameTable::kMostOfEach + NameTable::kMostOfEach);
 
 // A span of shared memory with the layout
 //   u32 magic, u32 version, u32 used, u32 its complement; then `used` bytes of records,
