@@ -34,7 +34,8 @@ std::string outcome(std::string_view bytes) {
 std::string message_of(std::size_t size) {
   Hello hello;
   const std::size_t bare = hello.message().size();
-  hello.extensions = *hello.extensions + extension(21, std::string(size - bare - 4, '\0'));
+  hello.extensions =
+      server_name("api.example.com") + extension(21, std::string(size - bare - 4, '\0'));
   EXPECT_EQ(hello.message().size(), size);
   return hello.message();
 }

@@ -107,7 +107,9 @@ TEST(HelloWatch, RefusesASecondHelloForAnotherName) {
 TEST(HelloWatch, JudgesASecondHelloThatDoesNotWaitForTheServer) {
   const std::string ccs = "\x14\x03\x03" + sized(2, "\x01");
   const std::string early = "\x17\x03\x03" + sized(2, "early data");
-  for (const std::string& before : {std::string{}, ccs, early, early + early + ccs}) {
+  std::string both = early;
+  both.append(early).append(ccs);
+  for (const std::string& before : {std::string{}, ccs, early, both}) {
     for (const std::size_t fragment : {1U, 6U, 1000U}) {
       for (const std::size_t chunk : {1U, 4U, 1000U}) {
         HelloWatch honest{kName};
