@@ -2,6 +2,8 @@
 // Any bytes of a client behind its first hello, and of its server (the first byte says where one
 // ends and the other begins): the verdict is the same however they are cut, and no hello in clear
 // for another name passes.
+#include "egress/hello_watch.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +13,6 @@
 #include <span>
 #include <string_view>
 #include <variant>
-
-#include "egress/hello_watch.h"
 
 namespace {
 
