@@ -27,6 +27,8 @@ function(cordon_module name)
     add_library(cordon_${name}_plain STATIC ${sources})
     list(TRANSFORM uses APPEND _plain)
     target_link_libraries(cordon_${name}_plain PUBLIC cordon_plain ${uses} ${arg_LIBRARIES})
+    # Tests hold what cordon-init takes of memory: its stack is a good part of it.
+    target_compile_options(cordon_${name}_plain PRIVATE -O1)
   endif()
 
   if(tests AND CORDON_TESTS)
@@ -46,6 +48,7 @@ function(cordon_static_program name)
   list(TRANSFORM arg_USES APPEND _plain)
   target_link_libraries(${name} PRIVATE ${arg_USES})
   set_target_properties(${name} PROPERTIES CORDON_STATIC ON)
-  target_link_options(${name} PRIVATE -static)
+  # Archive members come in for a template that they happen to have; what nobody calls goes again, and its start with it.
+  target_link_options(${name} PRIVATE -static -Wl,--gc-sections)
 endfunction()
 add_custom_target(cordon_generated)

@@ -23,6 +23,9 @@ static_assert(std::endian::native == std::endian::little,
 inline std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span{text.data(), text.size()});
 }
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::string to_hex(std::span<const std::byte> bytes);
 

@@ -142,8 +142,8 @@ Status load_workload_filter(const Descent& descent) {
   return os::seccomp_load(program);
 }
 
-std::optional<StepFailure> descend(const Descent& descent) {
-  for (const Step& step : kToSpawner) {
+std::optional<StepFailure> descend(std::span<const Step> steps, const Descent& descent) {
+  for (const Step& step : steps) {
     const Status taken = step.take(descent);
     if (taken) continue;
     const int number = taken.error().cause().value();

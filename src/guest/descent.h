@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -41,14 +43,17 @@ inline constexpr std::array kToSpawner{
     Step{"filter", load_workload_filter},    // nothing but serving may follow
 };
 
+// So many of them, from the first, look at no fence: they are taken before a plan is known.
+inline constexpr std::size_t kBeforeFences = 1;
+
 struct StepFailure {
   std::string_view step;
   int error_number = 0;
 };
 
-// Takes all steps, in order; stops at the first that fails. A process that gets an answer other
+// Takes the steps, in order; stops at the first that fails. A process that gets an answer other
 // than nothing must end.
-std::optional<StepFailure> descend(const Descent& descent);
+std::optional<StepFailure> descend(std::span<const Step> steps, const Descent& descent);
 
 // Landlock's file rights behind a use of a path.
 std::uint64_t rights_of(frame::PathUse use) noexcept;

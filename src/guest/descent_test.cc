@@ -64,7 +64,7 @@ TEST(Descent, LeavesNoCapabilityNoCoreAndAHigherOomScore) {
 TEST(Descent, StopsAtTheFirstStepThatFails) {
   const std::string said = os::in_child([] {
     const frame::Fences fences{.uid = ::getuid(), .gid = ::getgid(), .capabilities = {99}};
-    const auto failure = descend({.fences = fences, .find_filter = find_filter});
+    const auto failure = descend(kToSpawner, {.fences = fences, .find_filter = find_filter});
     return failure ? std::string{failure->step} + " " + std::to_string(failure->error_number)
                    : std::string{"none"};
   });

@@ -47,12 +47,7 @@ Status Loop::on_frame(const frame::Setup& setup) {
     if (!disk) return fall("disk", disk.error().cause().value());
     disk_ = *std::move(disk);
   }
-  starter_ = std::make_unique<Starter>(epoll_, Starter::Config{.fences = setup.fences,
-                                                               .find_filter = options_.find_filter,
-                                                               .tag = tag_of(Role::spawner),
-                                                               .patience = options_.patience,
-                                                               .idle = options_.idle});
-  const Status made = starter_->make();
+  const Status made = starter_.begin(setup_->fences, body_);
   if (!made) return fall("spawner", made.error().cause().value());
   return {};
 }
@@ -67,7 +62,7 @@ Status Loop::on_frame(const frame::Start& start) {
   }
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): Setup is the first frame of all
   Process& process = processes_.try_emplace(start.process, start, setup_->ring).first->second;
-  if (!starter_->ask_start(start.process, {body_.begin(), body_.end()})) {
+  if (!starter_.ask_start(start.process, {body_.begin(), body_.end()})) {
     process.fail(epoll_, "spawner", EAGAIN);
   }
   return {};
@@ -137,7 +132,7 @@ Status Loop::on_frame(const frame::FileRequest& request) {
     return {};
   }
   // Where it cannot wait, the answer's end closes here and the host hears of it.
-  static_cast<void>(starter_->ask_file({body_.begin(), body_.end()}, *std::move(answer)));
+  static_cast<void>(starter_.ask_file({body_.begin(), body_.end()}, *std::move(answer)));
   return {};
 }
 

@@ -264,15 +264,19 @@ TEST_F(Guest, SignalsAProcessAndItsGroup) {
   ASSERT_TRUE(host->hear_end(2));  // the pipe has no holder: the background sleep is dead too
 }
 
+// From the second program on the next spawner waits while a program runs: its sibling. Nothing
+// where it does not come.
+constexpr std::string_view kFindSpawner =
+    "spawner=; n=0; until [ \"$spawner\" ] || [ $n = 400 ]; do n=$((n + 1)); "
+    "for c in $(cat /proc/$PPID/task/$PPID/children); do [ $c = $$ ] || spawner=$c; done; done; ";
+
 TEST_F(Guest, SurvivesItsSpawnersDeath) {
   begin();
-  ASSERT_TRUE(host->hear_hello());
-  for (std::uint32_t process = 1; process < 5; ++process) {
-    // Our parent's other child is the spawner: it made us and is our sibling.
-    const Heard& heard =
-        host->run(shell(process,
-                        "me=$$; for c in $(cat /proc/$PPID/task/$PPID/children); do "
-                        "[ $c = $me ] || kill -9 $c; done; echo killed"));
+  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
+  for (std::uint32_t process = 2; process < 6; ++process) {
+    // None comes where the spare has died by the hand of the program before this one.
+    const Heard& heard = host->run(shell(
+        process, std::string{kFindSpawner} + "[ \"$spawner\" ] && kill -9 $spawner; echo killed"));
     EXPECT_EQ(heard.out, "killed\n") << describe(heard);
   }
   EXPECT_EQ(host->run(shell(9, "echo alive")).out, "alive\n");
@@ -282,9 +286,9 @@ TEST_F(Guest, DoesNotMakeSpawnersForEverForWhoKillsThem) {
   begin();
   int refused = 0;
   for (std::uint32_t process = 1; process <= 12; ++process) {
-    const Heard& heard = host->run(shell(process,
-                                         "for c in $(cat /proc/$PPID/task/$PPID/children); do "
-                                         "[ $c = $$ ] || kill -9 $c; done"));
+    const Heard& heard = host->run(shell(
+        process, std::string{kFindSpawner} + "for c in $(cat /proc/$PPID/task/$PPID/children); do "
+                                             "[ $c = $$ ] || kill -9 $c; done"));
     if (heard.failures.empty()) continue;
     EXPECT_EQ(heard.failures[0].step, "spawner");
     EXPECT_EQ(heard.failures[0].error_number, EAGAIN);
@@ -297,23 +301,23 @@ TEST_F(Guest, DoesNotMakeSpawnersForEverForWhoKillsThem) {
 
 TEST_F(Guest, GivesASpawnerUpThatDoesNotAnswer) {
   begin(setup(), std::chrono::milliseconds{1500});
-  ASSERT_EQ(host->run(shell(1,
-                            "for c in $(cat /proc/$PPID/task/$PPID/children); do "
-                            "[ $c = $$ ] || kill -STOP $c; done; echo stopped"))
+  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
+  ASSERT_EQ(host->run(shell(2, std::string{kFindSpawner} +
+                                   "for c in $(cat /proc/$PPID/task/$PPID/children); do "
+                                   "[ $c = $$ ] || kill -STOP $c; done; echo stopped"))
                 .out,
             "stopped\n");
-  const Heard& heard = host->run(shell(2, "echo no"));
+  const Heard& heard = host->run(shell(3, "echo no"));
   ASSERT_EQ(heard.failures.size(), 1U);
   EXPECT_EQ(heard.failures[0].error_number, ETIMEDOUT);
-  EXPECT_EQ(host->run(shell(3, "echo alive")).out, "alive\n");
+  EXPECT_EQ(host->run(shell(4, "echo alive")).out, "alive\n");
 }
 
 TEST_F(Guest, EndsASpawnerThatHasNothingToDoAndMakesAnother) {
   begin(setup(), std::chrono::seconds{30}, std::chrono::milliseconds{100});
-  // The first is the spawner, our own shell comes after it.
-  const std::string_view siblings = "cat /proc/$PPID/task/$PPID/children";
-  const std::string first = host->run(shell(1, siblings)).out;
-  ASSERT_NE(first.find(' '), std::string::npos);
+  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
+  const std::string find = std::string{kFindSpawner} + "echo $spawner";
+  const std::string first = host->run(shell(2, find)).out;
   const std::string children =
       "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
   const auto count = [&] {
@@ -323,10 +327,9 @@ TEST_F(Guest, EndsASpawnerThatHasNothingToDoAndMakesAnother) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
   while (count() > 0 && std::chrono::steady_clock::now() < until) ::usleep(10'000);
   EXPECT_EQ(count(), 0);
-  const std::string second = host->run(shell(2, siblings)).out;
-  EXPECT_NE(second.substr(0, second.find(' ')), first.substr(0, first.find(' ')));
+  EXPECT_NE(host->run(shell(3, find)).out, first);
   // However often: its own doing is no death.
-  for (std::uint32_t process = 3; process < 14; ++process) {
+  for (std::uint32_t process = 4; process < 14; ++process) {
     ::usleep(150'000);
     EXPECT_EQ(host->run(shell(process, "echo on")).out, "on\n");
   }
@@ -394,7 +397,10 @@ TEST_F(Guest, RefusesAProtocolThatItDoesNotSpeak) {
 
 TEST_F(Guest, HasATerminalWithItsSizeAndItsInterruptKey) {
   begin();
-  frame::Start start = shell(1, "stty size; sleep 100");
+  // A shell without the trap goes on where the key meets a child that is about to end.
+  frame::Start start = shell(1,
+                             "trap 'trap - INT; kill -INT $$' INT; stty size; "
+                             "while :; do sleep 0.05; done");
   start.terminal = frame::WindowSize{.rows = 33, .columns = 111};
   ASSERT_TRUE(host->send(start));
   ASSERT_TRUE(host->hear_until([&] { return host->heard[1].out == "33 111\r\n"; }))

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <linux/sockios.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -24,11 +25,18 @@ constexpr std::size_t kWorthReturning = std::size_t{8} << 10U;
 // With more answers than this waiting, the host is not heard until it has listened.
 constexpr std::size_t kMostReplies = std::size_t{1} << 20U;
 
-// All signals wait; the end of a child is read from a descriptor.
+// All signals wait; the end of a child is read from a descriptor. Ignored signals pass through fork
+// and exec: whatever our ancestors ignored, a workload must not.
 Result<os::Fd> take_signals() {
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
-  if (::sigaction(SIGCHLD, &standard, nullptr) != 0) return Error::from_errno("sigaction");
+  for (int number = 1; number < NSIG; ++number) {
+    const bool fixed = number == SIGKILL || number == SIGSTOP;
+    // Those that the C library keeps for itself are refused, and nobody could have ignored them.
+    if (!fixed && ::sigaction(number, &standard, nullptr) != 0 && errno != EINVAL) {
+      return Error::from_errno("sigaction");
+    }
+  }
   sigset_t all;
   ::sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0) return Error::from_errno("sigprocmask");
@@ -38,6 +46,11 @@ Result<os::Fd> take_signals() {
   const int fd = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) return Error::from_errno("signalfd");
   return os::Fd{fd};
+}
+
+bool is_readable(const os::Fd& fd) {
+  pollfd news{.fd = fd.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&news, 1, 0) != 0;
 }
 
 std::size_t readable_bytes(const os::Fd& fd) {
@@ -52,7 +65,12 @@ Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions&
     : control_{std::move(control)},
       children_{std::move(children)},
       epoll_{std::move(epoll)},
-      options_{options} {}
+      options_{options},
+      starter_{epoll_,
+               {.find_filter = options.find_filter,
+                .tag = tag_of(Role::spawner),
+                .patience = options.patience,
+                .idle = options.idle}} {}
 
 Status Loop::watch_fixed() {
   watched_ = EPOLLIN;
@@ -61,13 +79,15 @@ Status Loop::watch_fixed() {
 }
 
 std::optional<std::chrono::milliseconds> Loop::patience() const {
-  const auto deadline = starter_ ? starter_->deadline() : std::nullopt;
+  const auto deadline = starter_.deadline();
   if (!deadline) return std::nullopt;
   const auto left = *deadline - Starter::Clock::now();
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{0});
 }
 
 GuestEnd Loop::turn() {
+  // No plan yet: what is the same for all is done meanwhile.
+  if (!is_readable(control_)) static_cast<void>(starter_.make_ahead());
   Status going = watch_fixed();
   while (going) {
     const auto ready = epoll_.wait(patience());
@@ -97,7 +117,7 @@ Status Loop::dispatch(const os::EpollEvent& event) {
       return reap();
     }
     case Role::spawner:
-      return on_start_events(starter_->hear());
+      return on_start_events(starter_.hear());
     case Role::file:
       if (auto answer = files_.hear(epoll_, number)) reply(*std::move(answer));
       return {};
@@ -113,12 +133,13 @@ Status Loop::dispatch(const os::EpollEvent& event) {
 }
 
 Status Loop::after_events() {
-  if (starter_) {
-    TRY_DO(on_start_events(starter_->advance()));
-    if (!stands_ && starter_->pid() == 0) return fall("spawner", ETIMEDOUT);
-  }
+  TRY_DO(on_start_events(starter_.advance()));
+  if (setup_ && !stands_ && starter_.pid() == 0) return fall("spawner", ETIMEDOUT);
   if (!blocked_) TRY_DO(write_control());
-  std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
+  const auto gone =
+      std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
+  // Idle: what the way here has left in the heap goes back to the sandbox.
+  if (gone > 0 && processes_.empty()) static_cast<void>(::malloc_trim(0));
   watch_control();
   return {};
 }

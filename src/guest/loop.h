@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -72,7 +71,7 @@ class Loop {
   std::span<const std::byte> body_;  // of the frame at hand
   std::optional<frame::Setup> setup_;
   os::Fd disk_;
-  std::unique_ptr<Starter> starter_;
+  Starter starter_;
   bool stands_ = false;  // the first spawner was ready
   std::map<std::uint32_t, Process> processes_;
   FileActs files_;

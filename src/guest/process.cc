@@ -34,11 +34,11 @@ Status Process::open(const os::Epoll& epoll, std::vector<os::Fd> fds) {
     TRY_DO(in_.open(epoll, std::move(writing), true));
     return has_input_ ? Status{} : in_.give(epoll, 0, {}, true);
   }
-  if (fds.size() != (has_input_ ? 3U : 2U)) return Error::from_errno("streams", EBADMSG);
-  TRY_DO(err_.open(epoll, std::move(fds.back())));
-  TRY_DO(out_.open(epoll, std::move(fds[fds.size() - 2])));
+  if (fds.size() != 3) return Error::from_errno("streams", EBADMSG);
+  TRY_DO(err_.open(epoll, std::move(fds[2])));
+  TRY_DO(out_.open(epoll, std::move(fds[1])));
   if (has_input_) return in_.open(epoll, std::move(fds[0]), false);
-  in_.close(epoll);
+  in_.close(epoll);  // with our end of the pipe: the program's input ends at once
   return {};
 }
 

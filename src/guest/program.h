@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program, from a start request to its exec: prepared in the spawner, run by a child that
-// shares the spawner's memory until then.
+// One program, from a start request to its exec: the spawner becomes it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +20,9 @@ inline constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 std::vector<std::string> candidates(std::string_view name,
                                     const std::vector<std::string>& environment);
 
+// The spawner's socket to pid 1. It closes with the exec.
+inline constexpr int kLink = 3;
+
 // The program's three descriptors, and ours.
 struct Streams {
   os::Fd in;
@@ -31,16 +32,16 @@ struct Streams {
   bool terminal = false;
 };
 // Made by the spawner, so that they belong to the workload: a program may open /dev/stdout anew.
-Result<Streams> make_streams(const frame::Start& start);
+Result<Streams> make_pipes();
+Result<Streams> make_terminal(const frame::WindowSize& size);
 
 struct StartFailure {
   std::string_view step;  // "directory", "exec", …
   int error_number = 0;
 };
 
-// Runs the program as a child of our own parent, in a session of its own. Returns once it runs or
-// cannot; on the way the child tells its pid through `link`.
-std::optional<StartFailure> run_program(const frame::Start& start, const Streams& streams,
-                                        const os::Fd& link);
+// The calling process becomes the program, in a session of its own. Returns only where it cannot,
+// and then with nothing left open but the three descriptors and kLink: to say why, and to end.
+StartFailure become_program(const frame::Start& start, const Streams& streams);
 
 }  // namespace cordon::guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of processes: births as the spawner tells them, ends as the kernel does.
+// What becomes of processes: starts as the spawner tells them, ends as the kernel does.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -21,43 +21,34 @@ std::uint64_t microseconds(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec);
 }
 
-// Whether that one has ended; 0 where nobody has. That there are no children is no failure. Any
-// other is: who cannot see ends lets the host wait for ever, and had better end.
-Result<pid_t> ended(pid_t pid, int& status, rusage& use) {
-  const pid_t found = ::wait4(pid, &status, WNOHANG, &use);
+// Who has ended; 0 where nobody has. That there are no children is no failure. Any other is: who
+// cannot see ends lets the host wait for ever, and had better end.
+Result<pid_t> ended(int& status, rusage& use) {
+  const pid_t found = ::wait4(-1, &status, WNOHANG, &use);
   if (found < 0 && errno != ECHILD) return Error::from_errno("wait4");
   return std::max(found, 0);
 }
 
 }  // namespace
 
-// Orphans come to us too and are reaped in silence. While a birth is expected only those whom we
-// know: the newborn may have ended before its name reaches us, and would pass for an orphan.
+// Orphans come to us too and are reaped in silence.
 Status Loop::reap() {
-  if (!starter_) return {};
-  int status = 0;
-  rusage use{};
-  while (!starter_->expects_birth()) {
-    TRY(const pid_t pid, ended(-1, status, use));
+  while (true) {
+    int status = 0;
+    rusage use{};
+    TRY(const pid_t pid, ended(status, use));
     if (pid == 0) return {};
     TRY_DO(reaped(pid, status, use));
   }
-  std::vector<pid_t> known{starter_->pid()};
-  for (const auto& [number, process] : processes_) known.push_back(process.live_pid());
-  for (const pid_t pid : known) {
-    if (pid <= 0) continue;
-    TRY(const pid_t found, ended(pid, status, use));
-    if (found == pid) TRY_DO(reaped(pid, status, use));
-  }
-  return {};
 }
 
 Status Loop::reaped(pid_t pid, int status, const rusage& use) {
   if (!WIFEXITED(status) && !WIFSIGNALED(status)) return {};
-  if (pid == starter_->pid()) {
-    TRY_DO(on_start_events(starter_->bury()));
-    if (!stands_) return fall("spawner", ECHILD);
-    return {};
+  if (pid == starter_.spare()) starter_.bury_spare();
+  if (pid == starter_.pid()) {
+    // It may have become a program of which we had not heard.
+    TRY_DO(on_start_events(starter_.bury()));
+    if (setup_ && !stands_) return fall("spawner", ECHILD);
   }
   const auto found = std::ranges::find_if(
       processes_, [&](const auto& entry) { return entry.second.live_pid() == pid; });
@@ -74,10 +65,8 @@ Status Loop::reaped(pid_t pid, int status, const rusage& use) {
 }
 
 Status Loop::on_start_events(std::vector<StartEvent> events) {
-  const bool some = !events.empty();
   for (StartEvent& event : events) TRY_DO(on_start_event(std::move(event)));
-  // Ends that had to wait for a birth to be told.
-  return some ? reap() : Status{};
+  return {};
 }
 
 Status Loop::on_start_event(StartEvent event) {
@@ -91,22 +80,18 @@ Status Loop::on_start_event(StartEvent event) {
       if (!stands_) return fall(std::move(event.step), event.error_number);
       return {};
     case StartEvent::Kind::streams:
-    case StartEvent::Kind::born:
     case StartEvent::Kind::running:
     case StartEvent::Kind::failed:
       break;
   }
   Process* process = find(event.process);
-  if (process == nullptr || process->failed()) {
-    // We could not take its streams: it must not run unseen.
-    if (event.kind == StartEvent::Kind::born) ::kill(event.pid, SIGKILL);
-    return {};
-  }
+  if (process == nullptr || process->failed()) return {};
   if (event.kind == StartEvent::Kind::streams) {
-    const Status opened = process->open(epoll_, std::move(event.fds));
-    if (!opened) process->fail(epoll_, "streams", opened.error().cause().value());
-  } else if (event.kind == StartEvent::Kind::born) {
     process->set_pid(event.pid);
+    const Status opened = process->open(epoll_, std::move(event.fds));
+    if (opened) return {};
+    ::kill(event.pid, SIGKILL);  // it must not run unseen
+    process->fail(epoll_, "streams", opened.error().cause().value());
   } else if (event.kind == StartEvent::Kind::running) {
     process->set_running();
   } else {
@@ -116,18 +101,17 @@ Status Loop::on_start_event(StartEvent event) {
 }
 
 void Loop::kill_all(int signal) {
-  if (starter_) starter_->forgive();
-  const pid_t spawner = starter_ ? starter_->pid() : 0;
+  starter_.forgive();
   if (options_.pid_namespace) {
     ::kill(-1, signal);
     // A stopped spawner would let every start wait until patience ends.
-    if (signal != SIGKILL && spawner > 0) ::kill(spawner, SIGCONT);
+    if (signal != SIGKILL) starter_.signal(SIGCONT);
     return;
   }
   for (const auto& [number, process] : processes_) {
     if (process.live_pid() > 0) ::kill(-process.live_pid(), signal);
   }
-  if (signal == SIGKILL && spawner > 0) ::kill(spawner, SIGKILL);
+  if (signal == SIGKILL) starter_.signal(SIGKILL);
 }
 
 frame::DiskUse Loop::disk_use() const {
@@ -141,7 +125,7 @@ frame::DiskUse Loop::disk_use() const {
           .most_inodes = facts.f_files};
 }
 
-// All of the sandbox but pid 1 and the spawner; of those that we know where /proc cannot tell.
+// All of the sandbox but pid 1 and its spawners; of those that we know where /proc cannot tell.
 std::uint32_t Loop::count_processes() const {
   const auto proc = os::openat(os::at_cwd(), "/proc", O_RDONLY | O_DIRECTORY);
   const auto names = options_.pid_namespace && proc
@@ -153,7 +137,8 @@ std::uint32_t Loop::count_processes() const {
   }
   const auto pids = std::ranges::count_if(
       *names, [](const std::string& name) { return name[0] >= '1' && name[0] <= '9'; });
-  const int ours = starter_->pid() > 0 ? 2 : 1;
+  const int ours =
+      1 + static_cast<int>(starter_.pid() > 0) + static_cast<int>(starter_.spare() > 0);
   return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(pids - ours, 0));
 }
 

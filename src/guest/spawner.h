@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spawner: behind all fences of a workload, it only receives start requests and starts.
+// The spawner: behind all fences of a workload, it waits for one start request and becomes the
+// program.
 #pragma once
 
 #include "frame/fences.h"
@@ -8,8 +9,9 @@
 
 namespace cordon::guest {
 
-// Takes the second descent and serves pid 1 at the other end of `link` until that closes. For a
-// process just forked from pid 1: it keeps nothing of pid 1's but `link`, and ends here.
-[[noreturn]] void be_spawner(os::Fd link, const frame::Fences& fences, FilterLookup find_filter);
+// Takes the second descent and serves pid 1 at the other end of `link` until that closes, or until
+// it is asked to start. For a process just forked from pid 1: it keeps nothing of pid 1's but
+// `link`, and ends here. Without `fences` they are the first thing that comes over `link`.
+[[noreturn]] void be_spawner(os::Fd link, const frame::Fences* fences, FilterLookup find_filter);
 
 }  // namespace cordon::guest

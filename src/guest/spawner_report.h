@@ -12,21 +12,23 @@
 
 namespace cordon::guest {
 
-// What pid 1 asks for: one byte of this, and a memfd with the frame's body. A file act brings the
-// writing end of the reply's pipe too.
-enum class Ask : std::uint8_t { start, file };
+// What pid 1 asks for: one byte of this and the frame's body, or, of a body that is longer than
+// kMostInMessage, a memfd with it. A file act brings the writing end of the reply's pipe too.
+enum class Ask : std::uint8_t { fences, start, file, copy };
+inline constexpr std::size_t kMostInMessage = std::size_t{8} << 10U;
 
+// A spawner whose end of the socket closes after `begun` has become the program.
 struct SpawnerReport {
   enum class Kind : std::uint8_t {
-    ready,    // all fences stand
-    fallen,   // a step of the descent failed; the spawner ends
-    streams,  // beside it our ends: input, out, err; or a terminal's master
-    born,     // sent by the new process itself before it runs anything else
-    done,     // the start asked for has come to its end: error_number 0 means that it runs
+    ready,   // all fences stand; beside it our ends of the next program's input, out and err
+    fallen,  // a step of the descent failed; the spawner ends
+    begun,   // it has the request; beside it a terminal's master where one was asked for
+    failed,  // the start asked for cannot be; the spawner ends
+    copied,  // of `pid` there is another behind the same fences; beside it our end of its socket
   };
   Kind kind = Kind::ready;
   std::int32_t error_number = 0;
-  std::uint32_t pid = 0;
+  std::int32_t pid = 0;
   std::array<char, 20> step{};
 
   static SpawnerReport failure(Kind kind, std::string_view step, int error_number) {

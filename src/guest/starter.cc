@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/starter.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <signal.h>
 #include <sys/socket.h>
@@ -10,6 +10,7 @@
 
 #include <climits>
 
+#include "base/bytes.h"
 #include "guest/spawner.h"
 #include "os/file.h"
 #include "os/memfd.h"
@@ -26,6 +27,8 @@ constexpr std::size_t kMostStreams = 3;
 // A spawner that dies this often within this time is not made again before the time is over.
 constexpr int kMostDeaths = 8;
 constexpr std::chrono::seconds kDeathsApart{10};
+// So many programs of one sandbox are not the last.
+constexpr int kStartsOften = 2;
 
 int number_of(const Error& error) {
   const int number = error.cause().value();
@@ -34,17 +37,31 @@ int number_of(const Error& error) {
 
 }  // namespace
 
-Status Starter::make() {
+Status Starter::make(const frame::Fences* fences) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   TRY_DO(os::set_nonblocking(pair.one, true));
   const pid_t child = ::fork();
   if (child < 0) return Error::from_errno("fork");
-  if (child == 0) be_spawner(std::move(pair.two), config_.fences, config_.find_filter);
+  if (child == 0) be_spawner(std::move(pair.two), fences, config_.find_filter);
   pid_ = child;
   link_ = std::move(pair.one);
   ready_ = false;
-  deadline_ = Clock::now() + config_.patience;
+  if (fences != nullptr) deadline_ = Clock::now() + config_.patience;
   return epoll_.add(link_, EPOLLIN, config_.tag);
+}
+
+Status Starter::make_ahead() { return make(nullptr); }
+
+Status Starter::begin(const frame::Fences& fences, std::span<const std::byte> body) {
+  fences_ = &fences;
+  if (pid_ != 0 && send(Ask::fences, body, {})) {
+    deadline_ = Clock::now() + config_.patience;
+    return {};
+  }
+  // It is about to be reaped, and nobody asks what became of it.
+  if (pid_ != 0) ::kill(pid_, SIGKILL);
+  drop_link();
+  return make(fences_);
 }
 
 bool Starter::enqueue(Item item) {
@@ -63,15 +80,25 @@ bool Starter::ask_file(std::vector<std::byte> body, os::Fd answer) {
   return enqueue({.ask = Ask::file, .body = std::move(body), .answer = std::move(answer)});
 }
 
-// The body goes in a file, because an argument list may be larger than any message; the message
-// itself is one byte, so that a spawner which does not read cannot hold us up.
-Status Starter::send(const Item& item) {
-  TRY(const os::Fd body, os::memfd_create("request"));
-  TRY_DO(os::write_all(body, {reinterpret_cast<const char*>(item.body.data()), item.body.size()}));
-  if (::lseek(body.get(), 0, SEEK_SET) != 0) return Error::from_errno("lseek");
-  const std::array ask{static_cast<std::byte>(item.ask)};
-  const std::array<const os::Fd*, 2> fds{&body, &item.answer};
-  TRY_DO(os::send(link_, ask, std::span{fds}.first(item.answer ? 2 : 1)));
+// What is long goes in a file, because an argument list may be larger than any message. The socket
+// does not block: a spawner which does not read cannot hold us up.
+Status Starter::send(Ask ask, std::span<const std::byte> body, const os::Fd& answer) {
+  std::vector<std::byte> message;
+  message.reserve(1 + std::min(body.size(), kMostInMessage));
+  message.push_back(static_cast<std::byte>(ask));
+  os::Fd file;
+  if (body.size() <= kMostInMessage) {
+    message.insert(message.end(), body.begin(), body.end());
+  } else {
+    TRY(file, os::memfd_create("request"));
+    TRY_DO(os::write_all(file, as_text(body)));
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) return Error::from_errno("lseek");
+  }
+  std::vector<const os::Fd*> fds;
+  for (const os::Fd* fd : {&std::as_const(file), &answer}) {
+    if (*fd) fds.push_back(fd);
+  }
+  TRY_DO(os::send(link_, message, fds));
   return {};
 }
 
@@ -79,14 +106,33 @@ void Starter::drop_link() {
   if (link_) static_cast<void>(epoll_.remove(link_));
   link_ = os::Fd{};
   pid_ = 0;
-  ready_ = false;
+  ready_ = begun_ = false;
+  ours_.clear();
   deadline_.reset();
+}
+
+void Starter::drop_spare() {
+  if (spare_pid_ != 0) ::kill(spare_pid_, SIGKILL);
+  bury_spare();
+}
+
+void Starter::signal(int number) const noexcept {
+  for (const pid_t pid : {pid_, spare_pid_}) {
+    if (pid > 0) ::kill(pid, number);
+  }
+}
+
+void Starter::bury_spare() {
+  spare_ = os::Fd{};
+  spare_pid_ = 0;
 }
 
 void Starter::retire() {
   if (link_) static_cast<void>(epoll_.remove(link_));
   link_ = os::Fd{};  // its end is the spawner's
   ready_ = false;
+  ours_.clear();
+  drop_spare();
   retired_ = true;
   deadline_ = Clock::now() + config_.patience;  // one that a workload has stopped is killed then
 }
@@ -99,16 +145,42 @@ StartEvent Starter::finish_start(StartEvent event) {
   event.process = waiting_.front().process;
   waiting_.erase(waiting_.begin());
   if (waiting_.empty()) waiting_.shrink_to_fit();
-  started_ = false;
-  born_ = 0;
+  started_ = begun_ = false;
   deadline_.reset();
   await_idle();
   return event;
 }
 
-void Starter::ensure_spawner(std::vector<StartEvent>& events) {
+StartEvent Starter::become() {
+  drop_link();
+  StartEvent event = finish_start({.kind = Kind::running});
+  starts_ = std::min(starts_ + 1, kStartsOften);
+  if (starts_ == kStartsOften) promote();
+  return event;
+}
+
+// Who has started twice will start again: the next spawner is there while the program runs. It may
+// fail now, and be made when it is asked for.
+void Starter::promote() {
+  if (spare_pid_ == 0) {
+    if (may_make()) static_cast<void>(make(fences_));
+    return;
+  }
+  pid_ = std::exchange(spare_pid_, 0);
+  link_ = std::move(spare_);
+  deadline_ = Clock::now() + config_.patience;
+  if (!epoll_.add(link_, EPOLLIN, config_.tag)) drop_link();
+}
+
+bool Starter::may_make() {
   if (Clock::now() - last_death_ > kDeathsApart) deaths_ = 0;
-  const Status made = deaths_ < kMostDeaths ? make() : Error::from_errno("spawner", EAGAIN);
+  return deaths_ < kMostDeaths;
+}
+
+void Starter::ensure_spawner(std::vector<StartEvent>& events) {
+  if (spare_pid_ != 0) promote();
+  if (pid_ != 0) return;
+  const Status made = may_make() ? make(fences_) : Error::from_errno("spawner", EAGAIN);
   if (made) return;
   if (waiting_.front().ask == Ask::file) {
     waiting_.erase(waiting_.begin());  // its answer's end closes: the host hears EIO
@@ -121,10 +193,10 @@ void Starter::ensure_spawner(std::vector<StartEvent>& events) {
 // Whoever holds the spawner up, or what it started, must not hold us up.
 void Starter::give_up(std::vector<StartEvent>& events) {
   if (pid_ > 0) ::kill(pid_, SIGKILL);
-  if (born_ > 0) ::kill(born_, SIGKILL);
   const bool had_start = started_;
   retired_ = false;
   drop_link();
+  drop_spare();  // it may have been held up as well
   ++deaths_;
   last_death_ = Clock::now();
   if (had_start) {
@@ -151,7 +223,7 @@ std::vector<StartEvent> Starter::advance() {
     // no link any more: the next is made when it has ended.
     if (!link_) break;
     const Item& item = waiting_.front();
-    const Status sent = send(item);
+    const Status sent = send(item.ask, item.body, item.answer);
     if (item.ask == Ask::file) {
       waiting_.erase(waiting_.begin());
       await_idle();
@@ -173,9 +245,20 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
   switch (report.kind) {
     case SpawnerReport::Kind::ready:
       ready_ = true;
+      ours_ = std::move(fds);
       if (!started_) deadline_.reset();
       await_idle();
       events.push_back({.kind = Kind::ready});
+      // While it waits; one that has a start to do has no time for it.
+      if (starts_ == kStartsOften && spare_pid_ == 0 && !started_) {
+        static_cast<void>(send(Ask::copy, {}, {}));
+      }
+      return;
+    case SpawnerReport::Kind::copied:
+      if (spare_pid_ != 0 || report.pid <= 1 || fds.size() != 1) return;
+      if (!os::set_nonblocking(fds.front(), true)) return;
+      spare_pid_ = report.pid;
+      spare_ = std::move(fds.front());
       return;
     case SpawnerReport::Kind::fallen:
       fall_ = StartEvent{
@@ -183,24 +266,21 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
       events.push_back(
           {.kind = Kind::fallen, .step = fall_->step, .error_number = fall_->error_number});
       return;
-    case SpawnerReport::Kind::streams:
-    case SpawnerReport::Kind::born:
-    case SpawnerReport::Kind::done:
-      break;
-  }
-  if (!started_) return;
-  const std::uint32_t process = waiting_.front().process;
-  if (report.kind == SpawnerReport::Kind::streams) {
-    events.push_back({.kind = Kind::streams, .process = process, .fds = std::move(fds)});
-  } else if (report.kind == SpawnerReport::Kind::born && report.pid > 1 &&
-             report.pid <= std::uint32_t{INT_MAX}) {
-    born_ = static_cast<pid_t>(report.pid);
-    events.push_back({.kind = Kind::born, .process = process, .pid = born_});
-  } else if (report.kind == SpawnerReport::Kind::done && report.error_number != 0) {
-    events.push_back(finish_start(
-        {.kind = Kind::failed, .step = report.step_text(), .error_number = report.error_number}));
-  } else if (report.kind == SpawnerReport::Kind::done && born_ != 0) {
-    events.push_back(finish_start({.kind = Kind::running}));
+    case SpawnerReport::Kind::begun:
+      if (!started_ || begun_) return;
+      begun_ = true;
+      if (!fds.empty()) ours_ = std::move(fds);
+      events.push_back({.kind = Kind::streams,
+                        .process = waiting_.front().process,
+                        .pid = pid_,
+                        .fds = std::move(ours_)});
+      return;
+    case SpawnerReport::Kind::failed:
+      if (!started_) return;
+      events.push_back(finish_start(
+          {.kind = Kind::failed, .step = report.step_text(), .error_number = report.error_number}));
+      retire();
+      return;
   }
 }
 
@@ -213,6 +293,10 @@ std::vector<StartEvent> Starter::hear() {
     // It died with our request unread. Told once; what it had said before comes after.
     if (!received && number_of(received.error()) == ECONNRESET) continue;
     if (received && received->bytes == 0) {
+      if (begun_) {
+        events.push_back(become());
+        break;
+      }
       // Closed, and not yet reaped: nothing more will come, and the set must not tell it for ever.
       static_cast<void>(epoll_.remove(link_));
       break;
@@ -227,21 +311,23 @@ std::vector<StartEvent> Starter::hear() {
 }
 
 std::vector<StartEvent> Starter::bury() {
-  // From here on a child that the spawner left behind cannot tell us of its birth, and ends.
-  if (link_) ::shutdown(link_.get(), SHUT_RD);
+  const pid_t dead = pid_;
   std::vector<StartEvent> events = hear();
-  if (pid_ == 0) return events;
-  drop_link();
-  if (std::exchange(retired_, false)) return events;
-  ++deaths_;
-  last_death_ = Clock::now();
-  if (started_ && born_ != 0) {
-    events.push_back(finish_start({.kind = Kind::running}));
-  } else if (fall_ && !waiting_.empty() && waiting_.front().ask == Ask::start) {
-    events.push_back(finish_start(*std::move(fall_)));
+  if (pid_ != dead) return events;  // it had become a program
+  if (std::exchange(retired_, false)) {
+    drop_link();
+  } else if (begun_) {
+    events.push_back(become());  // a child that it left has kept its end open
+  } else {
+    drop_link();
+    ++deaths_;
+    last_death_ = Clock::now();
+    if (fall_ && !waiting_.empty() && waiting_.front().ask == Ask::start) {
+      events.push_back(finish_start(*std::move(fall_)));
+    }
+    fall_.reset();
+    started_ = false;  // a start that nobody began is asked for again
   }
-  fall_.reset();
-  started_ = false;  // a start that nobody began is asked for again
   return events;
 }
 

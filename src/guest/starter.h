@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pid 1's side of the spawner: makes one, makes another when it dies, asks it one thing at a time.
+// Pid 1's side of the spawner: makes one, asks it one thing at a time, makes another when it has
+// become a program or died.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 #include "base/result.h"
-#include "frame/fences.h"
+#include "frame/guest.h"
 #include "guest/filter_profile.h"
 #include "guest/spawner_report.h"
 #include "os/epoll.h"
@@ -20,10 +22,10 @@ namespace cordon::guest {
 
 // What became of a request.
 struct StartEvent {
-  enum class Kind : std::uint8_t { ready, fallen, streams, born, running, failed };
+  enum class Kind : std::uint8_t { ready, fallen, streams, running, failed };
   Kind kind = Kind::ready;
   std::uint32_t process = 0;
-  pid_t pid = 0;     // of `born`
+  pid_t pid = 0;     // of `streams`: whoever becomes the program
   std::string step;  // of `fallen` and `failed`
   int error_number = 0;
   std::vector<os::Fd> fds;  // of `streams`
@@ -36,19 +38,22 @@ class Starter {
   using Clock = std::chrono::steady_clock;
 
   struct Config {
-    frame::Fences fences;
     FilterLookup find_filter = nullptr;
     std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
     std::chrono::milliseconds patience{30'000};  // for one answer
     std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
   };
-  Starter(const os::Epoll& epoll, Config config) : epoll_{epoll}, config_{std::move(config)} {}
+  Starter(const os::Epoll& epoll, const Config& config) : epoll_{epoll}, config_{config} {}
   Starter(const Starter&) = delete;
   Starter& operator=(const Starter&) = delete;
   ~Starter() = default;
 
-  // Forks a spawner; `ready` or `fallen` follows.
-  Status make();
+  // Forks a spawner that waits for its fences: before they are known. One that cannot be is made
+  // when they are.
+  Status make_ahead();
+  // With these fences all spawners are made from now on, and the one that waits for them goes on;
+  // `ready` or `fallen` follows. `body`: of their frame. `fences` must outlive us.
+  Status begin(const frame::Fences& fences, std::span<const std::byte> body);
 
   // `body`: of the frame. False: too much waits already.
   bool ask_start(std::uint32_t process, std::vector<std::byte> body);
@@ -60,12 +65,15 @@ class Starter {
   std::vector<StartEvent> hear();
   // The spawner was reaped.
   std::vector<StartEvent> bury();
+  // The spare was.
+  void bury_spare();
 
   // 0: there is none.
   pid_t pid() const noexcept { return pid_; }
-  // A process may have been born of which nobody has told us yet: until then no unknown child may
-  // be reaped.
-  bool expects_birth() const noexcept { return started_ && born_ == 0; }
+  // A copy of the spawner that takes its place when that has become a program. 0: none.
+  pid_t spare() const noexcept { return spare_pid_; }
+  // To both.
+  void signal(int number) const noexcept;
   // When advance must be called at the latest.
   std::optional<Clock::time_point> deadline() const noexcept { return deadline_; }
   // The next death is our own doing.
@@ -78,10 +86,16 @@ class Starter {
     std::vector<std::byte> body;
     os::Fd answer;
   };
+  Status make(const frame::Fences* fences);
   bool enqueue(Item item);
-  Status send(const Item& item);
+  Status send(Ask ask, std::span<const std::byte> body, const os::Fd& answer);
   StartEvent finish_start(StartEvent event);
+  // The spawner has become the program.
+  StartEvent become();
   void drop_link();
+  void drop_spare();
+  // The spare is the spawner from here on; without one another is made.
+  void promote();
   // A spawner with nothing to do costs half of an idle sandbox's own memory. The next request makes
   // another, which descends anew.
   void retire();
@@ -89,16 +103,23 @@ class Starter {
   void await_idle();
   void take(const SpawnerReport& report, std::vector<os::Fd> fds, std::vector<StartEvent>& events);
   void give_up(std::vector<StartEvent>& events);
+  // Not for ever for who kills them.
+  bool may_make();
   void ensure_spawner(std::vector<StartEvent>& events);
 
   const os::Epoll& epoll_;
   Config config_;
+  const frame::Fences* fences_ = nullptr;
   std::vector<Item> waiting_;  // the first may be under way
   bool started_ = false;       // the first is a start, and the spawner has it
-  pid_t born_ = 0;
+  bool begun_ = false;         // and has read it
+  int starts_ = 0;             // programs that spawners have become; no more than matter
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;
+  std::vector<os::Fd> ours_;  // of the next program's pipes
+  pid_t spare_pid_ = 0;
+  os::Fd spare_;                    // its socket, with what it has said already
   bool retired_ = false;            // it was told to end, and has not been reaped
   std::optional<StartEvent> fall_;  // of the spawner that is about to end
   std::optional<Clock::time_point> deadline_;

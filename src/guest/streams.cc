@@ -8,9 +8,8 @@
 #include "os/file.h"
 
 namespace cordon::guest {
-namespace {
 
-Result<Streams> make_pipes(const frame::Start& start) {
+Result<Streams> make_pipes() {
   TRY(os::Pipe in, os::pipe2());
   TRY(os::Pipe out, os::pipe2());
   TRY(os::Pipe err, os::pipe2());
@@ -18,10 +17,8 @@ Result<Streams> make_pipes(const frame::Start& start) {
       .in = std::move(in.read), .out = std::move(out.write), .err = std::move(err.write)};
   for (os::Fd* end : {&in.write, &out.read, &err.read}) {
     TRY_DO(os::set_nonblocking(*end, true));
+    streams.ours.push_back(std::move(*end));
   }
-  if (start.input) streams.ours.push_back(std::move(in.write));  // else its input ends at once
-  streams.ours.push_back(std::move(out.read));
-  streams.ours.push_back(std::move(err.read));
   return streams;
 }
 
@@ -39,12 +36,6 @@ Result<Streams> make_terminal(const frame::WindowSize& size) {
   TRY(streams.err, os::duplicate(streams.in));
   streams.ours.push_back(std::move(master));
   return streams;
-}
-
-}  // namespace
-
-Result<Streams> make_streams(const frame::Start& start) {
-  return start.terminal ? make_terminal(*start.terminal) : make_pipes(start);
 }
 
 }  // namespace cordon::guest

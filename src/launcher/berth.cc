@@ -80,8 +80,10 @@ Status furnish_berth(Berth& berth, const JudgedPlan& plan, const HostIds& ids,
 std::optional<Berth> BerthPool::take(const frame::LaunchPlan& plan) {
   failed_ = false;
   if (!fits(plan)) return std::nullopt;
-  if (needs_ != needs_of(plan)) {
+  const std::int32_t landlock_abi = plan.setup.fences.landlock_abi;
+  if (needs_ != needs_of(plan) || landlock_abi_ != landlock_abi) {
     needs_ = needs_of(plan);
+    landlock_abi_ = landlock_abi;
     ready_.clear();
     making_.reset();  // heard of once more: that it has ended
   }
@@ -103,6 +105,7 @@ Result<Berth> BerthPool::start(Workshop& workshop) {
   // A plan of nothing but the needs: the groups get their limits when the real one comes.
   frame::LaunchPlan bare;
   bare.groups = true;
+  bare.setup.fences.landlock_abi = landlock_abi_;
   TRY(LentIds lent, workshop.ranges.take());
   TRY(SandboxGroups groups, workshop.groups.take_bare(needs_));
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));

@@ -39,8 +39,10 @@ Status furnish_berth(Berth& berth, const JudgedPlan& plan, const HostIds& ids,
 // Each berth is used once. One is made at a time, beside whatever else goes on.
 class BerthPool {
  public:
-  // `ahead`: how many to hold; 0: none, every sandbox is made when it is asked for.
-  explicit BerthPool(unsigned ahead) : ahead_{ahead} {}
+  // `ahead`: how many to hold; 0: none, every sandbox is made when it is asked for. `landlock_abi`:
+  // what the first plan will want, most likely.
+  BerthPool(unsigned ahead, std::int32_t landlock_abi)
+      : ahead_{ahead}, landlock_abi_{landlock_abi} {}
 
   // None where none is ready, or the plan wants what a berth does not have: the caller's ids,
   // capabilities, pins, a disk image, a workspace of the host, many directories.
@@ -65,7 +67,9 @@ class BerthPool {
   Result<Berth> start(Workshop& workshop);
 
   unsigned ahead_;
-  GroupNeeds needs_;  // of those that are ready
+  // Of those that are ready.
+  GroupNeeds needs_;
+  std::int32_t landlock_abi_;
   std::deque<Berth> ready_;
   std::optional<Berth> making_;
   os::Fd reports_;  // of the one that is being made, or was, when nobody wants it any more

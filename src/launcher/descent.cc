@@ -17,6 +17,7 @@
 #include "os/file.h"
 #include "os/filter/filter.h"
 #include "os/identity.h"
+#include "os/landlock.h"
 #include "os/namespace.h"
 #include "os/prctl.h"
 #include "os/process.h"
@@ -122,6 +123,16 @@ Status keep_few_capabilities(Descent& descent) {
 
 Status give_up_gaining(Descent&) { return os::set_no_new_privs(); }
 
+// Here, and not with each spawner's own rules: programs of one sandbox that were started one by one
+// are to reach each other, and nobody else.
+Status keep_to_itself(Descent& descent) {
+  const int abi = descent.fences.landlock_abi;
+  const os::LandlockRights scopes{.scopes = os::landlock_rights_of(abi).scopes};
+  if (scopes.empty()) return {};
+  TRY(const auto rules, os::LandlockRuleset::create(scopes, abi));
+  return rules.restrict_self();
+}
+
 constexpr int kControl = 3;
 
 Status place(int from, int to) {
@@ -162,6 +173,7 @@ constexpr std::array kToInit = {
     Step{"descriptors", close_descriptors},
     Step{"capabilities", keep_few_capabilities},
     Step{"no_new_privs", give_up_gaining},
+    Step{"scope", keep_to_itself},  // signals and abstract sockets end at the sandbox
     Step{"program", await_program},
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };

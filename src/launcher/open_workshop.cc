@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/file.h"
+#include "os/landlock.h"
 #include "os/mount.h"
 #include "os/namespace.h"
 #include "os/pidfd.h"
@@ -85,6 +86,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
     TRY(home.mount, os::open_ns(os::Ns::mount));
     TRY(home.uts, os::open_ns(os::Ns::uts));
   }
+  const auto landlock = os::landlock_abi();
   GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
   return Workshop{.floor = std::move(floor),
                   .sources = std::move(sources),
@@ -95,7 +97,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
                   .networks = std::move(networks),
                   .trees = std::move(trees),
                   .groups = std::move(groups),
-                  .berths = BerthPool{ahead.sandboxes},
+                  .berths = BerthPool{ahead.sandboxes, landlock ? *landlock : 0},
                   .home = std::move(home)};
 }
 

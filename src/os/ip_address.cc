@@ -21,6 +21,13 @@ IpAddress IpAddress::v4(std::array<std::uint8_t, 4> bytes) {
   return address;
 }
 
+IpAddress IpAddress::v6(std::array<std::uint8_t, 16> bytes) {
+  IpAddress address;
+  address.bytes_ = bytes;
+  address.size_ = bytes.size();
+  return address;
+}
+
 std::string IpAddress::text() const {
   std::array<char, INET6_ADDRSTRLEN> text{};
   ::inet_ntop(is_v6() ? AF_INET6 : AF_INET, bytes_.data(), text.data(), text.size());

@@ -17,6 +17,7 @@ class IpAddress {
   // "10.0.0.1", "fd00::1": exactly as inet_pton takes it, no zone, no port.
   static Result<IpAddress> parse(const std::string& text);
   static IpAddress v4(std::array<std::uint8_t, 4> bytes);
+  static IpAddress v6(std::array<std::uint8_t, 16> bytes);
 
   bool is_v6() const noexcept { return size_ == 16; }
   std::span<const std::uint8_t> bytes() const noexcept { return {bytes_.data(), size_}; }

@@ -15,6 +15,8 @@ TEST(IpAddress, ReadsAndWritesBothFamilies) {
   EXPECT_FALSE(IpAddress::parse("10.0.0.1")->is_v6());
   EXPECT_EQ(IpAddress::parse("::1")->bits(), 128);
   EXPECT_EQ(IpAddress::v4({10, 0, 0, 1}), *IpAddress::parse("10.0.0.1"));
+  EXPECT_EQ(IpAddress::v6({0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}),
+            *IpAddress::parse("fd00::1"));
 }
 
 TEST(IpAddress, RefusesOtherSpellings) {

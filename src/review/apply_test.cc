@@ -274,7 +274,7 @@ TEST_F(Apply, NeverLeavesTheWorkspaceWhileADirectoryIsExchangedForALink) {
   std::atomic<std::size_t> swaps = 0;
   std::thread swapper{[&] {
     while (!stop) {
-      ::renameat2(work->get(), "d", work->get(), "d.link", RENAME_EXCHANGE);
+      static_cast<void>(::renameat2(work->get(), "d", work->get(), "d.link", RENAME_EXCHANGE));
       ++swaps;
     }
   }};

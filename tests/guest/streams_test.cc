@@ -145,8 +145,10 @@ TEST_F(RootStreams, InputPassesWholeHoweverLarge) {
 }
 
 TEST_F(RootStreams, ATerminalBelongsToTheWorkload) {
-  frame::Start start =
-      shell(1, "stty size; stat -c %u $(tty); tty <&2 >/dev/null && echo same; sleep 100");
+  // A shell without the trap goes on where the key meets a child that is about to end.
+  frame::Start start = shell(1,
+                             "trap 'trap - INT; kill -INT $$' INT; stty size; stat -c %u $(tty); "
+                             "tty <&2 >/dev/null && echo same; while :; do sleep 0.05; done");
   start.terminal = frame::WindowSize{.rows = 12, .columns = 34};
   ASSERT_TRUE(host().send(start));
   ASSERT_TRUE(host().hear_until([&] { return host().heard[1].out.ends_with("same\r\n"); }))

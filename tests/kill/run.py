@@ -28,11 +28,12 @@ class Cast:
     def look(self):
         tree = parents()
         below = lambda pid: sorted(child for child, parent in tree.items() if parent == pid) if pid else []
-        # Before its exec a child bears its parent's name; pid 1 and its spawner come from a file in memory.
+        # Before its exec a child bears its parent's name; pid 1 comes from a file in memory, and its first child is the
+        # spawner that becomes the command.
         named = lambda pid, name: next((child for child in below(pid) if name_of(child).startswith(name)), 0)
         self.launcher = self.launcher or named(self.cordon, "cordon-launcher")
         self.init = self.init or named(self.launcher, "memfd:")
-        self.spawner = self.spawner or named(self.init, "memfd:")
+        self.spawner = self.spawner or next(iter(below(self.init)), 0)
 
     def wait_for(self, name, child):
         """The pid of a member of the cast; 0 when the run ended before it was there."""

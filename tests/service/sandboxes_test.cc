@@ -44,6 +44,22 @@ TEST_F(RootService, StartsRunsAndEndsASandbox) {
   EXPECT_TRUE(node.list().empty());
 }
 
+// Each was started on its own, behind fences that were put on anew, and yet they are one sandbox.
+TEST_F(RootService, ProgramsOfASandboxSignalEachOther) {
+  start();
+  Node node = this->node();
+  Answer answer = node.launch(plan("abcd2345"));
+  ASSERT_NE(answer.as<frame::Launched>(), nullptr) << answer.text();
+  guest::TestHost host{std::move(answer.fds[0])};
+  ASSERT_TRUE(host.send(guest::shell(1, "echo $$; exec sleep 100")));
+  ASSERT_TRUE(host.hear_until([&] { return host.heard[1].out.ends_with('\n'); }));
+  ASSERT_EQ(host.run(guest::shell(2, "true")).exits.size(), 1U);
+  const guest::Heard& other = host.run(guest::shell(3, "kill -TERM " + host.heard[1].out));
+  EXPECT_EQ(other.err, "");
+  ASSERT_TRUE(host.hear_end(1));
+  EXPECT_EQ(host.heard[1].exits.at(0).value, unsigned{SIGTERM});
+}
+
 TEST_F(RootService, FollowsNoLinkOutOfASource) {
   fs::create_directory_symlink("/etc", path("data/out"));
   fs::create_directory(path("data/in"));

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "launcher/floor.h"
 #include "os/file.h"
+#include "os/landlock.h"
 #include "os/spawn.h"
 
 namespace cordon::service {
@@ -155,7 +156,13 @@ frame::LaunchPlan RootService::plan(const std::string& id) const {
   plan.disk = {.bytes = 1U << 20U, .inodes = 1000};
   plan.groups = true;
   plan.limits = {.memory = 64U << 20U, .pids = 64};
-  plan.setup.fences = {.uid = 1000, .gid = 1000, .filter = "strict", .limits = {.open_files = 64}};
+  const auto landlock = os::landlock_abi();
+  plan.setup.fences = {.uid = 1000,
+                       .gid = 1000,
+                       .filter = "strict",
+                       .landlock_abi = landlock ? *landlock : 0,
+                       .paths = {{"/", frame::PathUse::all}, {"/dev", frame::PathUse::device}},
+                       .limits = {.open_files = 64}};
   plan.setup.disk = "/tmp";
   return plan;
 }
