@@ -39,7 +39,8 @@ std::vector<ToGuest> all_to_guest() {
                       .path = "/a",
                       .offset = 2,
                       .count = 3,
-                      .bytes = "/b"}};
+                      .bytes = "/b"},
+          Tree{.stands = false}};
 }
 
 std::vector<FromGuest> all_from_guest() {

@@ -38,8 +38,8 @@ constexpr Stream last_of(Stream) noexcept { return Stream::err; }
 
 // --- to the guest
 
-// The first frame, once: written by the launcher before pid 1 runs. The spawner of `fences` is made
-// at once.
+// Once, before all others but Tree: written by the launcher. The spawner of `fences` is made at
+// once.
 struct Setup {
   std::uint16_t least_version = kGuestVersion;
   std::uint16_t most_version = kGuestVersion;
@@ -48,6 +48,13 @@ struct Setup {
   std::string
       disk;  // a path on the sandbox's own disk, whose fill level Exited tells; may be empty
   CORDON_FIELDS(Setup, self.least_version, self.most_version, self.ring, self.fences, self.disk);
+};
+
+// From a launcher that puts the plan's tree in its place while pid 1 waits: false before Setup,
+// true when that is done. Without either the tree stands already.
+struct Tree {
+  bool stands = true;
+  CORDON_FIELDS(Tree, self.stands);
 };
 
 struct WindowSize {
@@ -241,7 +248,7 @@ struct FileReply {
 
 // The order is the wire's: a type byte is the index. New frames go to the end, with a new version.
 using ToGuest = std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, AcknowledgeExit,
-                             Resume, AskUsage, FileRequest>;
+                             Resume, AskUsage, FileRequest, Tree>;
 using FromGuest =
     std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage, FileReply>;
 

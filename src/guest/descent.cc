@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <grp.h>
 #include <linux/capability.h>
 #include <string>
@@ -22,13 +21,8 @@
 namespace cordon::guest {
 namespace {
 
-// So much more than pid 1 has: when memory ends, the kernel takes a workload and not the buffer of
-// record.
-constexpr int kWorkloadOomScore = 500;
-constexpr int kMostOomScore = 1000;
 // What the command `nice` gives.
 constexpr int kUngroupedNice = 10;
-constexpr const char* kOomScore = "/proc/self/oom_score_adj";
 
 bool has_ids(uid_t uid, gid_t gid) {
   uid_t user[3] = {};
@@ -80,19 +74,6 @@ Status wait_for_others(const frame::ProcessLimits& limits) {
 }
 
 }  // namespace
-
-Status raise_oom_score(const Descent&) {
-  // The files in /proc of a process that is not dumpable belong to root. Until the capabilities go,
-  // nobody inside has enough of them to trace this one.
-  TRY_DO(os::set_dumpable(true));
-  TRY(const std::string text, os::read_file(os::at_cwd(), kOomScore, 64));
-  int now = 0;
-  std::from_chars(text.data(), text.data() + text.size(), now);
-  const int raised = std::min(now + kWorkloadOomScore, kMostOomScore);
-  Status written = os::write_file(os::at_cwd(), kOomScore, std::to_string(raised));
-  TRY_DO(os::set_dumpable(false));
-  return written;
-}
 
 Status become_workload_id(const Descent& descent) {
   const auto& [uid, gid] = std::tie(descent.fences.uid, descent.fences.gid);

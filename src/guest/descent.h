@@ -17,6 +17,8 @@ namespace cordon::guest {
 struct Descent {
   const frame::Fences& fences;
   FilterLookup find_filter;
+  // The workload has pid 1's own id: then nothing but a scope of its own keeps its signals from it.
+  bool one_id = false;
 };
 
 struct Step {
@@ -24,7 +26,6 @@ struct Step {
   Status (*take)(const Descent& descent);
 };
 
-Status raise_oom_score(const Descent& descent);
 Status become_workload_id(const Descent& descent);
 Status set_limits(const Descent& descent);
 Status keep_granted(const Descent& descent);
@@ -34,7 +35,6 @@ Status load_workload_filter(const Descent& descent);
 
 // Each line gives up what the lines below no longer need.
 inline constexpr std::array kToSpawner{
-    Step{"oom_score", raise_oom_score},      // needs /proc, and the rights that keep tracers away
     Step{"identity", become_workload_id},    // the last step that needs CAP_SETUID and CAP_SETGID
     Step{"limits", set_limits},              // of the new id
     Step{"capabilities", keep_granted},      // none by default
@@ -43,8 +43,8 @@ inline constexpr std::array kToSpawner{
     Step{"filter", load_workload_filter},    // nothing but serving may follow
 };
 
-// So many of them, from the first, look at no fence: they are taken before a plan is known.
-inline constexpr std::size_t kBeforeFences = 1;
+// So many of them, from the first, look at no file: they are taken before the plan's tree stands.
+inline constexpr std::size_t kBeforeTree = 4;
 
 struct StepFailure {
   std::string_view step;

@@ -30,14 +30,15 @@ std::ptrdiff_t place(std::string_view name) {
 
 TEST(Descent, LoadsTheFilterLast) { EXPECT_EQ(kToSpawner.back().name, "filter"sv); }
 
+TEST(Descent, OpensPathsWhenTheTreeStands) { EXPECT_EQ(place("landlock"), kBeforeTree); }
+
 TEST(Descent, ChangesTheIdBeforeItGivesUpTheRightTo) {
   EXPECT_LT(place("identity"), place("capabilities"));
-  EXPECT_LT(place("oom_score"), place("landlock"));
   EXPECT_LT(place("identity"), place("not_dumpable"));
   EXPECT_LT(place("capabilities"), place("landlock"));
 }
 
-TEST(Descent, LeavesNoCapabilityNoCoreAndAHigherOomScore) {
+TEST(Descent, LeavesNoCapabilityAndNoCore) {
   const std::string said = os::in_child([] {
     const frame::Fences fences{.uid = ::getuid(), .gid = ::getgid(), .limits = {.open_files = 50}};
     const Descent descent{.fences = fences, .find_filter = find_filter};

@@ -26,7 +26,8 @@ Error nonsense(const char* what) { return Error{Errc::invalid, what}; }
 
 Status Loop::on_body(std::span<const std::byte> body) {
   TRY(const auto frame, frame::decode_to_guest(body));
-  if (!setup_ && !std::holds_alternative<frame::Setup>(frame)) {
+  if (!setup_ && !std::holds_alternative<frame::Setup>(frame) &&
+      !std::holds_alternative<frame::Tree>(frame)) {
     return nonsense("a frame before Setup");
   }
   body_ = body;
@@ -41,18 +42,34 @@ Status Loop::on_frame(const frame::Setup& setup) {
     return fall("version", EPROTONOSUPPORT);
   }
   setup_ = setup;
+  starter_.prepare(setup_->fences, body_);
+  return tree_stands_ ? settle() : Status{};
+}
+
+Status Loop::on_frame(const frame::Tree& tree) {
+  if (tree.stands == tree_stands_ || tree.stands != setup_.has_value()) {
+    return nonsense("a tree that is not expected");
+  }
+  tree_stands_ = tree.stands;
+  return tree_stands_ ? settle() : Status{};
+}
+
+// Setup is here, and the tree stands.
+Status Loop::settle() {
   // Held open, so that nobody inside can put another directory in its place.
-  if (!setup.disk.empty()) {
-    auto disk = os::openat(os::at_cwd(), setup.disk.c_str(), O_PATH | O_DIRECTORY);
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
+  if (const std::string& path = setup_->disk; !path.empty()) {
+    auto disk = os::openat(os::at_cwd(), path.c_str(), O_PATH | O_DIRECTORY);
     if (!disk) return fall("disk", disk.error().cause().value());
     disk_ = *std::move(disk);
   }
-  const Status made = starter_.begin(setup_->fences, body_);
+  const Status made = starter_.begin();
   if (!made) return fall("spawner", made.error().cause().value());
   return {};
 }
 
 Status Loop::on_frame(const frame::Start& start) {
+  if (!tree_stands_) return nonsense("a start before the tree stands");
   if (start.process == 0 || find(start.process) != nullptr) {
     return nonsense("a process number that is taken");
   }

@@ -61,8 +61,9 @@ std::uint64_t rights_of(frame::PathUse use) noexcept {
 Status apply_landlock(const Descent& descent) {
   if (descent.fences.landlock_abi <= 0) return {};
   os::LandlockRights wanted = os::landlock_rights_of(descent.fences.landlock_abi);
-  wanted.net = 0;     // the network is fenced elsewhere
-  wanted.scopes = 0;  // pid 1 has them, and with it all that it starts
+  wanted.net = 0;  // the network is fenced elsewhere
+  // Pid 1 has them, and with it all that it starts: so its programs reach each other.
+  if (!descent.one_id) wanted.scopes = 0;
   TRY(const auto rules, os::LandlockRuleset::create(wanted, descent.fences.landlock_abi));
   for (const frame::PathRule& rule : descent.fences.paths) TRY_DO(add_rule(rules, rule));
   return rules.restrict_self();

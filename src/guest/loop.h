@@ -18,7 +18,8 @@ namespace cordon::guest {
 
 class Loop {
  public:
-  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options);
+  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const OomScore& oom_score,
+       const GuestOptions& options);
 
   // Turns until the guest has to end.
   GuestEnd turn();
@@ -38,6 +39,8 @@ class Loop {
   // frames.cc: what the host says. An error is the end.
   Status on_body(std::span<const std::byte> body);
   Status on_frame(const frame::Setup& setup);
+  Status on_frame(const frame::Tree& tree);
+  Status settle();
   Status on_frame(const frame::Start& start);
   Status on_frame(const frame::Input& input);
   Status on_frame(const frame::Signal& signal);
@@ -72,6 +75,7 @@ class Loop {
   std::optional<frame::Setup> setup_;
   os::Fd disk_;
   Starter starter_;
+  bool tree_stands_ = true;
   bool stands_ = false;  // the first spawner was ready
   std::map<std::uint32_t, Process> processes_;
   FileActs files_;

@@ -48,7 +48,7 @@ Status Loop::reaped(pid_t pid, int status, const rusage& use) {
   if (pid == starter_.pid()) {
     // It may have become a program of which we had not heard.
     TRY_DO(on_start_events(starter_.bury()));
-    if (setup_ && !stands_) return fall("spawner", ECHILD);
+    if (setup_ && tree_stands_ && !stands_) return fall("spawner", ECHILD);
   }
   const auto found = std::ranges::find_if(
       processes_, [&](const auto& entry) { return entry.second.live_pid() == pid; });

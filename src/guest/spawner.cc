@@ -172,13 +172,14 @@ void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find
   ::umask(022);
   const std::span<const Step> steps{kToSpawner};
   frame::Fences awaited;
-  descend_or_end(link, steps.first(kBeforeFences), {.fences = awaited, .find_filter = find_filter});
-  if (fences == nullptr) {
-    awaited = await_fences(link);
-    fences = &awaited;
-  }
-  descend_or_end(link, steps.subspan(kBeforeFences),
-                 {.fences = *fences, .find_filter = find_filter});
+  const bool ahead = fences == nullptr;
+  if (ahead) awaited = await_fences(link);
+  const frame::Fences& wanted = ahead ? awaited : *fences;
+  const Descent descent{
+      .fences = wanted, .find_filter = find_filter, .one_id = wanted.uid == ::getuid()};
+  descend_or_end(link, steps.first(kBeforeTree), descent);
+  if (ahead && receive(link).ask != Ask::go) end(link, Kind::fallen, "tree", EBADMSG);
+  descend_or_end(link, steps.subspan(kBeforeTree), descent);
   while (true) serve(link);
 }
 

@@ -40,9 +40,15 @@ int number_of(const Error& error) {
 Status Starter::make(const frame::Fences* fences) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   TRY_DO(os::set_nonblocking(pair.one, true));
+  TRY_DO(config_.oom_score->raise());
   const pid_t child = ::fork();
-  if (child < 0) return Error::from_errno("fork");
+  const int error_number = errno;
   if (child == 0) be_spawner(std::move(pair.two), fences, config_.find_filter);
+  if (Status lowered = config_.oom_score->lower(); !lowered) {
+    if (child > 0) ::kill(child, SIGKILL);
+    return lowered;
+  }
+  if (child < 0) return Error::from_errno("fork", error_number);
   pid_ = child;
   link_ = std::move(pair.one);
   ready_ = false;
@@ -52,13 +58,19 @@ Status Starter::make(const frame::Fences* fences) {
 
 Status Starter::make_ahead() { return make(nullptr); }
 
-Status Starter::begin(const frame::Fences& fences, std::span<const std::byte> body) {
+void Starter::prepare(const frame::Fences& fences, std::span<const std::byte> body) {
   fences_ = &fences;
-  if (pid_ != 0 && send(Ask::fences, body, {})) {
+  if (pid_ == 0 || send(Ask::fences, body, {})) return;
+  // It is about to be reaped, and nobody asks what became of it.
+  ::kill(pid_, SIGKILL);
+  drop_link();
+}
+
+Status Starter::begin() {
+  if (pid_ != 0 && send(Ask::go, {}, {})) {
     deadline_ = Clock::now() + config_.patience;
     return {};
   }
-  // It is about to be reaped, and nobody asks what became of it.
   if (pid_ != 0) ::kill(pid_, SIGKILL);
   drop_link();
   return make(fences_);

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "frame/guest.h"
 #include "guest/filter_profile.h"
+#include "guest/oom_score.h"
 #include "guest/spawner_report.h"
 #include "os/epoll.h"
 #include "os/fd.h"
@@ -39,6 +40,7 @@ class Starter {
 
   struct Config {
     FilterLookup find_filter = nullptr;
+    const OomScore* oom_score = nullptr;         // must outlive us
     std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
     std::chrono::milliseconds patience{30'000};  // for one answer
     std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
@@ -51,9 +53,11 @@ class Starter {
   // Forks a spawner that waits for its fences: before they are known. One that cannot be is made
   // when they are.
   Status make_ahead();
-  // With these fences all spawners are made from now on, and the one that waits for them goes on;
-  // `ready` or `fallen` follows. `body`: of their frame. `fences` must outlive us.
-  Status begin(const frame::Fences& fences, std::span<const std::byte> body);
+  // With these fences all spawners are made from now on; the one that waits for them goes on as far
+  // as it can without the plan's tree. `body`: of their frame. `fences` must outlive us.
+  void prepare(const frame::Fences& fences, std::span<const std::byte> body);
+  // The tree stands: the one that waits goes on, or one is made; `ready` or `fallen` follows.
+  Status begin();
 
   // `body`: of the frame. False: too much waits already.
   bool ask_start(std::uint32_t process, std::vector<std::byte> body);

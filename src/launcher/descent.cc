@@ -17,6 +17,7 @@
 #include "os/file.h"
 #include "os/filter/filter.h"
 #include "os/identity.h"
+#include "os/kernel_abi.h"
 #include "os/landlock.h"
 #include "os/namespace.h"
 #include "os/prctl.h"
@@ -124,12 +125,16 @@ Status keep_few_capabilities(Descent& descent) {
 Status give_up_gaining(Descent&) { return os::set_no_new_privs(); }
 
 // Here, and not with each spawner's own rules: programs of one sandbox that were started one by one
-// are to reach each other, and nobody else.
+// are to reach each other, and nobody else. A ruleset that says nothing of links between
+// directories refuses them: this one leaves them to the spawner's.
 Status keep_to_itself(Descent& descent) {
   const int abi = descent.fences.landlock_abi;
-  const os::LandlockRights scopes{.scopes = os::landlock_rights_of(abi).scopes};
-  if (scopes.empty()) return {};
-  TRY(const auto rules, os::LandlockRuleset::create(scopes, abi));
+  const std::uint64_t scopes = os::landlock_rights_of(abi).scopes;
+  if (scopes == 0) return {};
+  TRY(const auto rules,
+      os::LandlockRuleset::create({.fs = os::abi::kFsRefer, .scopes = scopes}, abi));
+  TRY(const os::Fd root, os::openat(os::at_cwd(), "/", O_PATH | O_DIRECTORY));
+  TRY_DO(rules.add_path(root, os::abi::kFsRefer));
   return rules.restrict_self();
 }
 

@@ -58,10 +58,10 @@ Result<std::string> await_report(const os::Fd& reports) {
   }
 }
 
-Status send_setup(const os::Fd& control, const frame::Setup& setup) {
-  const auto encoded = frame::encode(frame::ToGuest{setup});
+Status tell(const os::Fd& control, const frame::ToGuest& frame) {
+  const auto encoded = frame::encode(frame);
   TRY(const std::size_t sent, os::send(control, encoded));
-  if (sent != encoded.size()) return Error{Errc::internal, "the setup does not fit the stream"};
+  if (sent != encoded.size()) return Error{Errc::internal, "the frame does not fit the stream"};
   return {};
 }
 
@@ -160,7 +160,7 @@ Result<std::string> Launch::start() {
   reports.write = os::Fd{};
   pair_.two = os::Fd{};
   TRY_DO(workshop_.program.fill());
-  TRY_DO(send_setup(pair_.one, plan_->setup));
+  TRY_DO(tell(pair_.one, plan_->setup));
   return await_report(reports.read);
 }
 // NOLINTEND(bugprone-unchecked-optional-access)
@@ -187,11 +187,15 @@ std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& pla
   if (Status held = berth.groups.limit(*plan); !held) {
     return LaunchFailure{"prepare", std::move(held).error()};
   }
+  // The spawner that waits gives up its ids and rights while the tree is furnished.
+  Status told = tell(berth.control, frame::Tree{.stands = false});
+  if (told) told = tell(berth.control, plan->setup);
+  if (!told) return LaunchFailure{"start", std::move(told).error()};
   if (Status laid = furnish_berth(berth, plan, ids, *sources, workshop); !laid) {
     return LaunchFailure{"root", std::move(laid).error()};
   }
-  if (Status told = send_setup(berth.control, plan->setup); !told) {
-    return LaunchFailure{"start", std::move(told).error()};
+  if (Status stands = tell(berth.control, frame::Tree{.stands = true}); !stands) {
+    return LaunchFailure{"start", std::move(stands).error()};
   }
   berth.groups.rest();
   return Sandbox{std::move(berth.range), std::nullopt, std::move(berth.groups),
