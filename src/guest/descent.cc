@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest/oom_score.h"
 #include "os/capability.h"
 #include "os/file.h"
 #include "os/prctl.h"
@@ -74,6 +75,12 @@ Status wait_for_others(const frame::ProcessLimits& limits) {
 }
 
 }  // namespace
+
+Status raise_oom_score(const Descent& descent) {
+  if (descent.has_oom_score) return {};
+  TRY(const OomScore own, OomScore::open());
+  return own.raise();
+}
 
 Status become_workload_id(const Descent& descent) {
   const auto& [uid, gid] = std::tie(descent.fences.uid, descent.fences.gid);

@@ -19,6 +19,7 @@ struct Descent {
   FilterLookup find_filter;
   // The workload has pid 1's own id: then nothing but a scope of its own keeps its signals from it.
   bool one_id = false;
+  bool has_oom_score = false;  // from pid 1, by the fork
 };
 
 struct Step {
@@ -26,6 +27,7 @@ struct Step {
   Status (*take)(const Descent& descent);
 };
 
+Status raise_oom_score(const Descent& descent);
 Status become_workload_id(const Descent& descent);
 Status set_limits(const Descent& descent);
 Status keep_granted(const Descent& descent);
@@ -35,6 +37,7 @@ Status load_workload_filter(const Descent& descent);
 
 // Each line gives up what the lines below no longer need.
 inline constexpr std::array kToSpawner{
+    Step{"oom_score", raise_oom_score},      // needs /proc, and the rights that keep tracers away
     Step{"identity", become_workload_id},    // the last step that needs CAP_SETUID and CAP_SETGID
     Step{"limits", set_limits},              // of the new id
     Step{"capabilities", keep_granted},      // none by default
@@ -43,8 +46,10 @@ inline constexpr std::array kToSpawner{
     Step{"filter", load_workload_filter},    // nothing but serving may follow
 };
 
-// So many of them, from the first, look at no file: they are taken before the plan's tree stands.
-inline constexpr std::size_t kBeforeTree = 4;
+// So many of them, from the first, look at no file of the plan's: they are taken before its tree
+// stands; the first, before there is a plan.
+inline constexpr std::size_t kBeforeFences = 1;
+inline constexpr std::size_t kBeforeTree = 5;
 
 struct StepFailure {
   std::string_view step;

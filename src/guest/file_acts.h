@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// File acts under way: each has a pipe on which a child of the spawner answers.
+// File acts under way: each has a pipe on which a sibling of the spawner answers.
 #pragma once
 
 #include <cstdint>

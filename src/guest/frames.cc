@@ -142,6 +142,7 @@ Status Loop::on_frame(const frame::AskUsage& ask) {
 }
 
 Status Loop::on_frame(const frame::FileRequest& request) {
+  if (!tree_stands_) return nonsense("a file act before the tree stands");
   auto answer = files_.begin(epoll_, request.request);
   if (!answer) {
     reply(frame::FileReply{.request = request.request,

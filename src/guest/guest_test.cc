@@ -274,12 +274,23 @@ TEST_F(Guest, SurvivesItsSpawnersDeath) {
   begin();
   ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
   for (std::uint32_t process = 2; process < 6; ++process) {
-    // None comes where the spare has died by the hand of the program before this one.
     const Heard& heard = host->run(shell(
         process, std::string{kFindSpawner} + "[ \"$spawner\" ] && kill -9 $spawner; echo killed"));
     EXPECT_EQ(heard.out, "killed\n") << describe(heard);
   }
   EXPECT_EQ(host->run(shell(9, "echo alive")).out, "alive\n");
+}
+
+TEST_F(Guest, SignalsOfAWaitingSpawnerAreNotTheProgramsOwn) {
+  begin();
+  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
+  for (std::uint32_t process = 2; process < 6; ++process) {
+    const Heard& heard =
+        host->run(shell(process, std::string{kFindSpawner} +
+                                     "for s in TERM INT HUP USR1 ALRM; do kill -$s $spawner; done; "
+                                     "echo sent"));
+    EXPECT_EQ(heard.out, "sent\n") << describe(heard);
+  }
 }
 
 TEST_F(Guest, DoesNotMakeSpawnersForEverForWhoKillsThem) {

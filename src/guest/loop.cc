@@ -59,24 +59,15 @@ std::size_t readable_bytes(const os::Fd& fd) {
   return std::min(static_cast<std::size_t>(count), kReadAtOnce);
 }
 
-GuestEnd cannot_begin(const os::Fd& control, std::string step, const Error& error) {
-  const auto said = encode(frame::FromGuest{
-      frame::Failed{.process = 0, .step = std::move(step), .error_number = error.cause().value()}});
-  static_cast<void>(os::send(control, said));
-  return GuestEnd::could_not_begin;
-}
-
 }  // namespace
 
-Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const OomScore& oom_score,
-           const GuestOptions& options)
+Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options)
     : control_{std::move(control)},
       children_{std::move(children)},
       epoll_{std::move(epoll)},
       options_{options},
       starter_{epoll_,
                {.find_filter = options.find_filter,
-                .oom_score = &oom_score,
                 .tag = tag_of(Role::spawner),
                 .patience = options.patience,
                 .idle = options.idle}} {}
@@ -264,12 +255,11 @@ Error Loop::fall(std::string step, int error_number) {
 }
 
 GuestEnd run(os::Fd control, const GuestOptions& options) {
-  const auto oom_score = OomScore::open();
+  if (!os::set_dumpable(false)) return GuestEnd::could_not_begin;
   auto children = take_signals();
   auto epoll = os::Epoll::create();
-  if (!oom_score) return cannot_begin(control, "oom_score", oom_score.error());
   if (!children || !epoll) return GuestEnd::could_not_begin;
-  Loop loop{std::move(control), *std::move(children), *std::move(epoll), *oom_score, options};
+  Loop loop{std::move(control), *std::move(children), *std::move(epoll), options};
   return loop.turn();
 }
 

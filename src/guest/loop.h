@@ -18,8 +18,7 @@ namespace cordon::guest {
 
 class Loop {
  public:
-  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const OomScore& oom_score,
-       const GuestOptions& options);
+  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options);
 
   // Turns until the guest has to end.
   GuestEnd turn();

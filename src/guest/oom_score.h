@@ -8,14 +8,14 @@
 
 namespace cordon::guest {
 
-// Pid 1's own, which a child takes along from a fork. A spawner cannot raise its own: the file
-// belongs to it only while it is open to others, a workload with the same id among them.
+// The calling process's own. Its file can be opened only while the process is open to others: where
+// a workload with the same id could look, a spawner takes the score along from pid 1, by the fork.
 class OomScore {
  public:
-  // Leaves the calling process closed to others. Before: no workload runs.
+  // Leaves the calling process closed to others. Before: no workload with its id runs.
   static Result<OomScore> open();
 
-  // Until lower() a child that is forked has more than we have now.
+  // To a workload's, until lower(); whoever is forked has the same.
   Status raise() const;
   Status lower() const;
 

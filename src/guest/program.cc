@@ -91,20 +91,26 @@ std::vector<std::string> candidates(std::string_view name,
   return paths;
 }
 
-StartFailure become_program(const frame::Start& start, const Streams& streams) {
+std::expected<Program, StartFailure> prepare(const frame::Start& start) {
   if (start.arguments.empty() || has_nul(start.arguments) || has_nul(start.environment)) {
-    return {"exec", EINVAL};
+    return std::unexpected{StartFailure{"exec", EINVAL}};
   }
-  if (start.directory.find('\0') != std::string::npos) return {"directory", EINVAL};
+  if (start.directory.find('\0') != std::string::npos) {
+    return std::unexpected{StartFailure{"directory", EINVAL}};
+  }
+  return Program{.paths = candidates(start.arguments[0], start.environment),
+                 .arguments = to_c_strings(start.arguments),
+                 .environment = to_c_strings(start.environment),
+                 .directory = start.directory};
+}
+
+StartFailure become(const Program& program, const Streams& streams) {
   if (const auto failure = take_streams(streams)) return *failure;
-  if (const auto failure = enter_directory(start.directory)) return *failure;
+  if (const auto failure = enter_directory(program.directory)) return *failure;
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const std::vector<char*> arguments = to_c_strings(start.arguments);
-  const std::vector<char*> environment = to_c_strings(start.environment);
-  return {"exec", exec_first(candidates(start.arguments[0], start.environment), arguments.data(),
-                             environment.data())};
+  return {"exec", exec_first(program.paths, program.arguments.data(), program.environment.data())};
 }
 
 }  // namespace cordon::guest

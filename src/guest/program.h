@@ -2,6 +2,7 @@
 // One program, from a start request to its exec: the spawner becomes it.
 #pragma once
 
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,8 +41,19 @@ struct StartFailure {
   int error_number = 0;
 };
 
+// All that an exec needs, made before: whoever has said that it begins must not fail for want of
+// memory.
+struct Program {
+  std::vector<std::string> paths;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  std::string directory;
+};
+// `start` must outlive it.
+std::expected<Program, StartFailure> prepare(const frame::Start& start);
+
 // The calling process becomes the program, in a session of its own. Returns only where it cannot,
 // and then with nothing left open but the three descriptors and kLink: to say why, and to end.
-StartFailure become_program(const frame::Start& start, const Streams& streams);
+StartFailure become(const Program& program, const Streams& streams);
 
 }  // namespace cordon::guest

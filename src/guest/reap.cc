@@ -44,7 +44,6 @@ Status Loop::reap() {
 
 Status Loop::reaped(pid_t pid, int status, const rusage& use) {
   if (!WIFEXITED(status) && !WIFSIGNALED(status)) return {};
-  if (pid == starter_.spare()) starter_.bury_spare();
   if (pid == starter_.pid()) {
     // It may have become a program of which we had not heard.
     TRY_DO(on_start_events(starter_.bury()));
@@ -105,13 +104,13 @@ void Loop::kill_all(int signal) {
   if (options_.pid_namespace) {
     ::kill(-1, signal);
     // A stopped spawner would let every start wait until patience ends.
-    if (signal != SIGKILL) starter_.signal(SIGCONT);
+    if (signal != SIGKILL && starter_.pid() > 0) ::kill(starter_.pid(), SIGCONT);
     return;
   }
   for (const auto& [number, process] : processes_) {
     if (process.live_pid() > 0) ::kill(-process.live_pid(), signal);
   }
-  if (signal == SIGKILL) starter_.signal(SIGKILL);
+  if (signal == SIGKILL && starter_.pid() > 0) ::kill(starter_.pid(), SIGKILL);
 }
 
 frame::DiskUse Loop::disk_use() const {
@@ -125,7 +124,7 @@ frame::DiskUse Loop::disk_use() const {
           .most_inodes = facts.f_files};
 }
 
-// All of the sandbox but pid 1 and its spawners; of those that we know where /proc cannot tell.
+// All of the sandbox but pid 1 and the spawner; of those that we know where /proc cannot tell.
 std::uint32_t Loop::count_processes() const {
   const auto proc = os::openat(os::at_cwd(), "/proc", O_RDONLY | O_DIRECTORY);
   const auto names = options_.pid_namespace && proc
@@ -137,8 +136,7 @@ std::uint32_t Loop::count_processes() const {
   }
   const auto pids = std::ranges::count_if(
       *names, [](const std::string& name) { return name[0] >= '1' && name[0] <= '9'; });
-  const int ours =
-      1 + static_cast<int>(starter_.pid() > 0) + static_cast<int>(starter_.spare() > 0);
+  const int ours = starter_.pid() > 0 ? 2 : 1;
   return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(pids - ours, 0));
 }
 

@@ -65,34 +65,47 @@ Request receive(const os::Fd& link) {
   return request;
 }
 
-[[noreturn]] void start(const os::Fd& link, const frame::Start& wanted, Streams streams) {
-  if (wanted.terminal) {
-    auto terminal = make_terminal(*wanted.terminal);
-    if (!terminal) end(link, Kind::failed, "terminal", terminal.error().cause().value());
-    streams = *std::move(terminal);
+// What was sent to a spawner that waits, to all of a sandbox say, was not sent to the program. A
+// signal that is ignored is forgotten where it waits.
+void forget_signals() {
+  sigset_t waiting;
+  if (::sigpending(&waiting) != 0) return;
+  for (int number = 1; number < NSIG; ++number) {
+    if (::sigismember(&waiting, number) != 1) continue;
+    static_cast<void>(std::signal(number, SIG_IGN));
+    static_cast<void>(std::signal(number, SIG_DFL));
   }
+}
+
+// Without streams, and for a terminal, they are made here.
+[[noreturn]] void start(const os::Fd& link, const frame::Start& wanted,
+                        std::optional<Streams> streams) {
+  auto program = prepare(wanted);
+  if (!program) end(link, Kind::failed, program.error().step, program.error().error_number);
+  if (wanted.terminal || !streams) {
+    auto made = wanted.terminal ? make_terminal(*wanted.terminal) : make_pipes();
+    const char* const step = wanted.terminal ? "terminal" : "streams";
+    if (!made) end(link, Kind::failed, step, made.error().cause().value());
+    streams = *std::move(made);
+  }
+  forget_signals();
   // Before the program runs, so that pid 1 can serve it whatever becomes of us.
-  report(link, {.kind = Kind::begun}, streams.ours);
-  const StartFailure failure = become_program(wanted, streams);
+  report(link, {.kind = Kind::begun}, streams->ours);
+  const StartFailure failure = become(*program, *streams);
   end(link, Kind::failed, failure.step, failure.error_number);
 }
 
-// A child of pid 1, as we are.
-long make_sibling() {
-  return ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0UL);
-}
-
 // In a process of its own, because a file may be as slow or as large as the workload likes: a
-// sibling, so that no program finds a child that it has not made.
+// sibling, so that no program finds a child that it has not made. One that a workload stops at its
+// birth keeps what we had open: our streams are for nobody after that.
 void act_on_file(const os::Fd& link, const frame::FileRequest& wanted, const os::Fd& answer,
-                 Streams& streams) {
-  const long child = make_sibling();
-  if (child > 0) return;
+                 std::optional<Streams>& streams) {
+  const long child = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0UL);
   const int error_number = errno;
+  streams.reset();
+  if (child > 0) return;
   frame::FileReply reply{.request = wanted.request, .error_number = error_number};
   if (child == 0) {
-    // Else the next program's output would not end before we do.
-    streams = Streams{};
     ::close(link.get());
     reply = act(wanted);
   }
@@ -116,71 +129,47 @@ frame::Fences await_fences(const os::Fd& link) {
   return std::move(setup->fences);
 }
 
-// The link as the descriptor that it has in every spawner.
-void take_link(os::Fd link) {
-  if (link.get() != kLink && ::dup3(link.get(), kLink, O_CLOEXEC) < 0) ::_exit(1);
-  if (link.get() == kLink) static_cast<void>(link.release());
-}
-
-// Another spawner without another descent. True: we are it. Where it cannot be, pid 1 makes one
-// when it needs one.
-bool copy(const os::Fd& link) {
-  auto pair = os::socketpair(os::SocketType::seqpacket);
-  if (!pair) return false;
-  const long child = make_sibling();
-  if (child < 0) return false;
-  if (child == 0) {
-    pair->one = os::Fd{};
-    take_link(std::move(pair->two));
-    return true;
-  }
-  std::vector<os::Fd> ours;
-  ours.push_back(std::move(pair->one));
-  report(link, {.kind = Kind::copied, .pid = static_cast<std::int32_t>(child)}, ours);
-  return false;
-}
-
-// Returns in a copy.
-void serve(const os::Fd& link) {
-  auto streams = make_pipes();
-  if (!streams) end(link, Kind::fallen, "streams", streams.error().cause().value());
-  report(link, {.kind = Kind::ready}, streams->ours);
-  streams->ours.clear();
+[[noreturn]] void serve(const os::Fd& link) {
+  auto pipes = make_pipes();
+  if (!pipes) end(link, Kind::fallen, "streams", pipes.error().cause().value());
+  report(link, {.kind = Kind::ready}, pipes->ours);
+  pipes->ours.clear();
+  std::optional<Streams> streams{*std::move(pipes)};
   while (true) {
     Request request = receive(link);
-    if (request.ask == Ask::copy) {
-      if (copy(link)) return;
-      continue;
-    }
     const auto wanted = frame::decode_to_guest(as_bytes(request.body));
     if (!wanted) end(link, Kind::failed, "request", EBADMSG);
     if (const auto* to_start = std::get_if<frame::Start>(&*wanted)) {
-      start(link, *to_start, *std::move(streams));
+      start(link, *to_start, std::move(streams));
     }
     if (const auto* file = std::get_if<frame::FileRequest>(&*wanted); file && request.answer) {
-      act_on_file(link, *file, request.answer, *streams);
+      act_on_file(link, *file, request.answer, streams);
     }
   }
 }
 
 }  // namespace
 
-void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find_filter) {
-  take_link(std::move(inherited));
+void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find_filter,
+                bool has_oom_score) {
+  if (inherited.get() != kLink && ::dup3(inherited.get(), kLink, O_CLOEXEC) < 0) ::_exit(1);
+  static_cast<void>(inherited.release());
   const os::Fd link{kLink};
   if (!os::close_from(kLink + 1)) ::_exit(1);
   ::umask(022);
   const std::span<const Step> steps{kToSpawner};
   frame::Fences awaited;
+  descend_or_end(link, steps.first(kBeforeFences),
+                 {.fences = awaited, .find_filter = find_filter, .has_oom_score = has_oom_score});
   const bool ahead = fences == nullptr;
   if (ahead) awaited = await_fences(link);
   const frame::Fences& wanted = ahead ? awaited : *fences;
   const Descent descent{
       .fences = wanted, .find_filter = find_filter, .one_id = wanted.uid == ::getuid()};
-  descend_or_end(link, steps.first(kBeforeTree), descent);
+  descend_or_end(link, steps.subspan(kBeforeFences, kBeforeTree - kBeforeFences), descent);
   if (ahead && receive(link).ask != Ask::go) end(link, Kind::fallen, "tree", EBADMSG);
   descend_or_end(link, steps.subspan(kBeforeTree), descent);
-  while (true) serve(link);
+  serve(link);
 }
 
 }  // namespace cordon::guest

@@ -14,7 +14,7 @@ namespace cordon::guest {
 
 // What pid 1 asks for: one byte of this and the frame's body, or, of a body that is longer than
 // kMostInMessage, a memfd with it. A file act brings the writing end of the reply's pipe too.
-enum class Ask : std::uint8_t { fences, go, start, file, copy };
+enum class Ask : std::uint8_t { fences, go, start, file };
 inline constexpr std::size_t kMostInMessage = std::size_t{8} << 10U;
 
 // A spawner whose end of the socket closes after `begun` has become the program.
@@ -22,13 +22,11 @@ struct SpawnerReport {
   enum class Kind : std::uint8_t {
     ready,   // all fences stand; beside it our ends of the next program's input, out and err
     fallen,  // a step of the descent failed; the spawner ends
-    begun,   // it has the request; beside it a terminal's master where one was asked for
+    begun,   // it has the request; beside it our ends where those of `ready` do not serve
     failed,  // the start asked for cannot be; the spawner ends
-    copied,  // of `pid` there is another behind the same fences; beside it our end of its socket
   };
   Kind kind = Kind::ready;
   std::int32_t error_number = 0;
-  std::int32_t pid = 0;
   std::array<char, 20> step{};
 
   static SpawnerReport failure(Kind kind, std::string_view step, int error_number) {

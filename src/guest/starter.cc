@@ -40,20 +40,19 @@ int number_of(const Error& error) {
 Status Starter::make(const frame::Fences* fences) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   TRY_DO(os::set_nonblocking(pair.one, true));
-  TRY_DO(config_.oom_score->raise());
+  TRY_DO(epoll_.add(pair.one, EPOLLIN, config_.tag));
+  const bool raised = oom_score_ && oom_score_->raise();
   const pid_t child = ::fork();
   const int error_number = errno;
-  if (child == 0) be_spawner(std::move(pair.two), fences, config_.find_filter);
-  if (Status lowered = config_.oom_score->lower(); !lowered) {
-    if (child > 0) ::kill(child, SIGKILL);
-    return lowered;
-  }
+  if (child == 0) be_spawner(std::move(pair.two), fences, config_.find_filter, raised);
+  if (oom_score_) TRY_DO(oom_score_->lower());
   if (child < 0) return Error::from_errno("fork", error_number);
   pid_ = child;
   link_ = std::move(pair.one);
   ready_ = false;
+  fall_.reset();
   if (fences != nullptr) deadline_ = Clock::now() + config_.patience;
-  return epoll_.add(link_, EPOLLIN, config_.tag);
+  return {};
 }
 
 Status Starter::make_ahead() { return make(nullptr); }
@@ -67,6 +66,11 @@ void Starter::prepare(const frame::Fences& fences, std::span<const std::byte> bo
 }
 
 Status Starter::begin() {
+  // Before any workload runs.
+  if (fences_->uid == ::getuid()) {
+    TRY(OomScore own, OomScore::open());
+    oom_score_.emplace(std::move(own));
+  }
   if (pid_ != 0 && send(Ask::go, {}, {})) {
     deadline_ = Clock::now() + config_.patience;
     return {};
@@ -123,28 +127,11 @@ void Starter::drop_link() {
   deadline_.reset();
 }
 
-void Starter::drop_spare() {
-  if (spare_pid_ != 0) ::kill(spare_pid_, SIGKILL);
-  bury_spare();
-}
-
-void Starter::signal(int number) const noexcept {
-  for (const pid_t pid : {pid_, spare_pid_}) {
-    if (pid > 0) ::kill(pid, number);
-  }
-}
-
-void Starter::bury_spare() {
-  spare_ = os::Fd{};
-  spare_pid_ = 0;
-}
-
 void Starter::retire() {
   if (link_) static_cast<void>(epoll_.remove(link_));
   link_ = os::Fd{};  // its end is the spawner's
   ready_ = false;
   ours_.clear();
-  drop_spare();
   retired_ = true;
   deadline_ = Clock::now() + config_.patience;  // one that a workload has stopped is killed then
 }
@@ -163,25 +150,25 @@ StartEvent Starter::finish_start(StartEvent event) {
   return event;
 }
 
+// Who has started twice will start again: from then on the next spawner goes down while the program
+// runs. It may fail now, and be made when it is asked for.
 StartEvent Starter::become() {
   drop_link();
   StartEvent event = finish_start({.kind = Kind::running});
   starts_ = std::min(starts_ + 1, kStartsOften);
-  if (starts_ == kStartsOften) promote();
+  if (starts_ == kStartsOften && may_make()) static_cast<void>(make(fences_));
   return event;
 }
 
-// Who has started twice will start again: the next spawner is there while the program runs. It may
-// fail now, and be made when it is asked for.
-void Starter::promote() {
-  if (spare_pid_ == 0) {
-    if (may_make()) static_cast<void>(make(fences_));
-    return;
+void Starter::lose(std::vector<StartEvent>& events) {
+  drop_link();
+  ++deaths_;
+  last_death_ = Clock::now();
+  if (fall_ && !waiting_.empty() && waiting_.front().ask == Ask::start) {
+    events.push_back(finish_start(*std::move(fall_)));
   }
-  pid_ = std::exchange(spare_pid_, 0);
-  link_ = std::move(spare_);
-  deadline_ = Clock::now() + config_.patience;
-  if (!epoll_.add(link_, EPOLLIN, config_.tag)) drop_link();
+  fall_.reset();
+  started_ = false;  // a start that nobody began is asked for again
 }
 
 bool Starter::may_make() {
@@ -190,8 +177,6 @@ bool Starter::may_make() {
 }
 
 void Starter::ensure_spawner(std::vector<StartEvent>& events) {
-  if (spare_pid_ != 0) promote();
-  if (pid_ != 0) return;
   const Status made = may_make() ? make(fences_) : Error::from_errno("spawner", EAGAIN);
   if (made) return;
   if (waiting_.front().ask == Ask::file) {
@@ -202,13 +187,18 @@ void Starter::ensure_spawner(std::vector<StartEvent>& events) {
       {.kind = Kind::failed, .step = "spawner", .error_number = number_of(made.error())}));
 }
 
-// Whoever holds the spawner up, or what it started, must not hold us up.
+// Whoever holds the spawner up, or what it started, must not hold us up. One that has begun is
+// served as the program that it is, or is about to be: a sibling that a workload has stopped may
+// withhold the end of its socket.
 void Starter::give_up(std::vector<StartEvent>& events) {
+  if (begun_) {
+    events.push_back(become());
+    return;
+  }
   if (pid_ > 0) ::kill(pid_, SIGKILL);
   const bool had_start = started_;
   retired_ = false;
   drop_link();
-  drop_spare();  // it may have been held up as well
   ++deaths_;
   last_death_ = Clock::now();
   if (had_start) {
@@ -220,10 +210,13 @@ void Starter::give_up(std::vector<StartEvent>& events) {
 std::vector<StartEvent> Starter::advance() {
   std::vector<StartEvent> events;
   if (deadline_ && Clock::now() >= *deadline_) {
-    if (is_idle()) {
-      retire();
-    } else {
-      give_up(events);
+    events = hear();  // it may have answered in time
+    if (deadline_ && Clock::now() >= *deadline_) {
+      if (is_idle()) {
+        retire();
+      } else {
+        give_up(events);
+      }
     }
   }
   while (!waiting_.empty() && !started_) {
@@ -261,16 +254,6 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
       if (!started_) deadline_.reset();
       await_idle();
       events.push_back({.kind = Kind::ready});
-      // While it waits; one that has a start to do has no time for it.
-      if (starts_ == kStartsOften && spare_pid_ == 0 && !started_) {
-        static_cast<void>(send(Ask::copy, {}, {}));
-      }
-      return;
-    case SpawnerReport::Kind::copied:
-      if (spare_pid_ != 0 || report.pid <= 1 || fds.size() != 1) return;
-      if (!os::set_nonblocking(fds.front(), true)) return;
-      spare_pid_ = report.pid;
-      spare_ = std::move(fds.front());
       return;
     case SpawnerReport::Kind::fallen:
       fall_ = StartEvent{
@@ -329,16 +312,9 @@ std::vector<StartEvent> Starter::bury() {
   if (std::exchange(retired_, false)) {
     drop_link();
   } else if (begun_) {
-    events.push_back(become());  // a child that it left has kept its end open
+    events.push_back(become());  // a sibling that it left has kept its end open
   } else {
-    drop_link();
-    ++deaths_;
-    last_death_ = Clock::now();
-    if (fall_ && !waiting_.empty() && waiting_.front().ask == Ask::start) {
-      events.push_back(finish_start(*std::move(fall_)));
-    }
-    fall_.reset();
-    started_ = false;  // a start that nobody began is asked for again
+    lose(events);
   }
   return events;
 }

@@ -40,7 +40,6 @@ class Starter {
 
   struct Config {
     FilterLookup find_filter = nullptr;
-    const OomScore* oom_score = nullptr;         // must outlive us
     std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
     std::chrono::milliseconds patience{30'000};  // for one answer
     std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
@@ -69,15 +68,9 @@ class Starter {
   std::vector<StartEvent> hear();
   // The spawner was reaped.
   std::vector<StartEvent> bury();
-  // The spare was.
-  void bury_spare();
 
   // 0: there is none.
   pid_t pid() const noexcept { return pid_; }
-  // A copy of the spawner that takes its place when that has become a program. 0: none.
-  pid_t spare() const noexcept { return spare_pid_; }
-  // To both.
-  void signal(int number) const noexcept;
   // When advance must be called at the latest.
   std::optional<Clock::time_point> deadline() const noexcept { return deadline_; }
   // The next death is our own doing.
@@ -97,9 +90,8 @@ class Starter {
   // The spawner has become the program.
   StartEvent become();
   void drop_link();
-  void drop_spare();
-  // The spare is the spawner from here on; without one another is made.
-  void promote();
+  // It is no more, and has not become the program.
+  void lose(std::vector<StartEvent>& events);
   // A spawner with nothing to do costs half of an idle sandbox's own memory. The next request makes
   // another, which descends anew.
   void retire();
@@ -114,16 +106,15 @@ class Starter {
   const os::Epoll& epoll_;
   Config config_;
   const frame::Fences* fences_ = nullptr;
-  std::vector<Item> waiting_;  // the first may be under way
-  bool started_ = false;       // the first is a start, and the spawner has it
-  bool begun_ = false;         // and has read it
-  int starts_ = 0;             // programs that spawners have become; no more than matter
+  std::optional<OomScore> oom_score_;  // ours, where the workload has our id
+  std::vector<Item> waiting_;          // the first may be under way
+  bool started_ = false;               // the first is a start, and the spawner has it
+  bool begun_ = false;                 // and has read it
+  int starts_ = 0;                     // programs that spawners have become; no more than matter
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;
-  std::vector<os::Fd> ours_;  // of the next program's pipes
-  pid_t spare_pid_ = 0;
-  os::Fd spare_;                    // its socket, with what it has said already
+  std::vector<os::Fd> ours_;        // of the next program's pipes
   bool retired_ = false;            // it was told to end, and has not been reaped
   std::optional<StartEvent> fall_;  // of the spawner that is about to end
   std::optional<Clock::time_point> deadline_;

@@ -113,6 +113,14 @@ TEST_F(RootGuest, MakesAnotherSpawnerWhenAWorkloadKillsIt) {
   EXPECT_EQ(out(9, "echo alive"), "alive\n");
 }
 
+TEST_F(RootGuest, ASignalToAllIsNotForTheProgramAfterIt) {
+  begin();
+  ASSERT_EQ(out(1, "echo one"), "one\n");
+  ASSERT_EQ(out(2, "echo two"), "two\n");
+  ASSERT_TRUE(host().send(frame::Signal{.number = SIGTERM, .to = frame::SignalTo::all}));
+  EXPECT_EQ(out(3, "echo alive"), "alive\n");
+}
+
 TEST_F(RootGuest, ReapsOrphansAndCountsProcesses) {
   begin();
   EXPECT_EQ(out(1, "for i in 1 2 3 4 5 6 7 8 9 10; do (sh -c 'sleep 0.1 &' &) ; done; echo made"),

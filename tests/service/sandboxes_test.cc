@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <unistd.h>
 
 #include "os/cgroup_layout.h"
 #include "os/file.h"
@@ -58,6 +59,21 @@ TEST_F(RootService, ProgramsOfASandboxSignalEachOther) {
   EXPECT_EQ(other.err, "");
   ASSERT_TRUE(host.hear_end(1));
   EXPECT_EQ(host.heard[1].exits.at(0).value, unsigned{SIGTERM});
+}
+
+// A layer of Landlock that does not speak of them refuses them.
+TEST_F(RootService, FilesMoveBetweenDirectories) {
+  start();
+  Node node = this->node();
+  for (const char* id : {"abcd2345", "abcd2346", "abcd2347"}) {
+    Answer answer = node.launch(plan(id));
+    ASSERT_NE(answer.as<frame::Launched>(), nullptr) << answer.text();
+    guest::TestHost host{std::move(answer.fds[0])};
+    const guest::Heard& heard = host.run(guest::shell(
+        1, "cd /tmp && mkdir a b && echo x > a/f && mv a/f b/f && ln b/f a/g && cat a/g"));
+    EXPECT_EQ(heard.out + heard.err, "x\n");
+    ::usleep(100'000);  // a berth may be ready by then
+  }
 }
 
 TEST_F(RootService, FollowsNoLinkOutOfASource) {
