@@ -37,6 +37,9 @@ class Ring {
   bool acknowledge(std::uint64_t offset) noexcept;
 
  private:
+  Status map();
+  Result<Read> read_first(const os::Fd& fd);
+
   std::size_t capacity_;
   std::byte* memory_ = nullptr;
   std::uint64_t begin_ = 0;
