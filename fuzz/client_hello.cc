@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,8 +16,11 @@
 #include "egress/hello_peeker.h"
 #include "egress/openssl_reader_test.h"
 #include "policy/host.h"
+#include "promise.h"
 
 namespace {
+
+using cordon::fuzz::broken;
 
 namespace egress = cordon::egress;
 using egress::ClientHello;
@@ -27,11 +28,6 @@ using egress::HelloPeeker;
 using egress::HelloRefusal;
 using Bytes = std::span<const std::byte>;
 using Verdict = HelloPeeker::Verdict;
-
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
 
 bool needs_more(const Verdict& verdict) {
   return std::holds_alternative<HelloPeeker::NeedsMore>(verdict);

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,15 +15,13 @@
 
 #include "egress/dns_answer.h"
 #include "policy/host.h"
+#include "promise.h"
 
 namespace {
 
-namespace egress = cordon::egress;
+using cordon::fuzz::broken;
 
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
+namespace egress = cordon::egress;
 
 // What the second reader makes of a query: no glibc, one pass, nothing kept.
 struct Modelled {

@@ -5,21 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 
+#include "promise.h"
 #include "terminal/text_filter.h"
 
 namespace {
 
-namespace terminal = cordon::terminal;
+using cordon::fuzz::broken;
 
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
+namespace terminal = cordon::terminal;
 
 bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 unsigned char byte_at(std::string_view text, std::size_t i) {

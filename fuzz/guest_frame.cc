@@ -4,23 +4,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "frame/guest.h"
+#include "promise.h"
 
 namespace {
 
+using cordon::fuzz::broken;
+
 namespace frame = cordon::frame;
 using Bytes = std::vector<std::byte>;
-
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
 
 template <class Decoded>
 void write_again(const Decoded& decoded, std::span<const std::byte> body) {

@@ -7,22 +7,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
 
+#include "promise.h"
+
 namespace {
+
+using cordon::fuzz::broken;
 
 namespace egress = cordon::egress;
 using Bytes = std::span<const std::byte>;
-
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
 
 constexpr std::string_view kName = "a.example";
 

@@ -3,22 +3,18 @@
 // servers read as we do; and what is written is read again.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 
 #include "http/chunked.h"
 #include "http/lenient_reader_test.h"
+#include "promise.h"
 
 namespace {
 
-namespace http = cordon::http;
+using cordon::fuzz::broken;
 
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
+namespace http = cordon::http;
 
 struct Read {
   std::string data{};

@@ -4,8 +4,6 @@
 // in it than we did.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 
@@ -16,39 +14,19 @@
 #include "http/parse_head.h"
 #include "http/serialise.h"
 #include "http/upgrade.h"
+#include "read_head.h"
 
 namespace {
 
+using cordon::fuzz::broken;
+
 namespace http = cordon::http;
 
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
-
-struct Read {
-  http::RequestHead head{};
-  std::size_t consumed = 0;
-  bool done = false;
-  std::string refusal{};
-
-  friend bool operator==(const Read&, const Read&) = default;
-};
+using Read = cordon::fuzz::ReadHead<http::RequestHead>;
 
 Read read(std::string_view bytes, std::size_t piece) {
-  http::RequestReader reader{{.limits = {}, .connect = true}};
-  Read result;
-  while (!bytes.empty() && !result.done) {
-    const auto part = bytes.substr(0, piece);
-    const auto fed = reader.feed(part);
-    if (!fed) return {.refusal = fed.error().text()};
-    if (!fed->done && fed->consumed != part.size()) broken("all is taken until a head is done");
-    result.consumed += fed->consumed;
-    result.done = fed->done;
-    bytes.remove_prefix(fed->consumed);
-  }
-  if (result.done) result.head = reader.take();
-  return result;
+  return cordon::fuzz::read_head<http::RequestHead>(
+      http::RequestReader{{.limits = {}, .connect = true}}, bytes, piece);
 }
 
 void check_values(const http::RequestHead& head) {

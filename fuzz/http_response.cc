@@ -3,8 +3,6 @@
 // way, and what is accepted is written in one form that reads the same.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 
@@ -13,40 +11,19 @@
 #include "http/framing.h"
 #include "http/parse_head.h"
 #include "http/serialise.h"
+#include "read_head.h"
 
 namespace {
+
+using cordon::fuzz::broken;
 
 namespace http = cordon::http;
 using Kind = http::Framing::Kind;
 
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
-
-struct Read {
-  http::ResponseHead head{};
-  std::size_t consumed = 0;
-  bool done = false;
-  std::string refusal{};
-
-  friend bool operator==(const Read&, const Read&) = default;
-};
+using Read = cordon::fuzz::ReadHead<http::ResponseHead>;
 
 Read read(std::string_view bytes, std::size_t piece) {
-  http::ResponseReader reader;
-  Read result;
-  while (!bytes.empty() && !result.done) {
-    const auto part = bytes.substr(0, piece);
-    const auto fed = reader.feed(part);
-    if (!fed) return {.refusal = fed.error().text()};
-    if (!fed->done && fed->consumed != part.size()) broken("all is taken until a head is done");
-    result.consumed += fed->consumed;
-    result.done = fed->done;
-    bytes.remove_prefix(fed->consumed);
-  }
-  if (result.done) result.head = reader.take();
-  return result;
+  return cordon::fuzz::read_head<http::ResponseHead>(http::ResponseReader{}, bytes, piece);
 }
 
 void check_body(const http::Framing& framing, std::string_view rest) {

@@ -6,21 +6,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "promise.h"
+
 namespace {
+
+using cordon::fuzz::broken;
 
 namespace egress = cordon::egress;
 using egress::NameOrigin;
-
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
 
 // Used again for each input: a slot is half a megabyte.
 std::vector<std::byte>& memory() {

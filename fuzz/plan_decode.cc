@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <span>
 
 #include "frame/launch_plan.h"
+#include "promise.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span{data, size});
   const auto received = cordon::frame::decode_plan(bytes);
   if (!received) return 0;
   if (!std::ranges::equal(encode(received->plan()), bytes)) {
-    std::cerr << "broken promise: a plan is written as it was read\n";
-    std::abort();
+    cordon::fuzz::broken("a plan is written as it was read");
   }
   return 0;
 }

@@ -3,8 +3,6 @@
 // told and composed, and that as a workspace file never allows what the policy above it refuses.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string_view>
 
 #include "policy/checked.h"
@@ -13,16 +11,14 @@
 #include "policy/parse.h"
 #include "policy/policy.h"
 #include "policy/presets.h"
+#include "promise.h"
 
 namespace {
 
+using cordon::fuzz::broken;
+
 namespace policy = cordon::policy;
 using policy::Effect;
-
-[[noreturn]] void broken(std::string_view promise) {
-  std::cerr << "broken promise: " << promise << '\n';
-  std::abort();
-}
 
 const policy::Policy& base() {
   static const policy::Policy kBase = [] {
