@@ -22,8 +22,8 @@ using Kind = http::Framing::Kind;
 
 using Read = cordon::fuzz::ReadHead<http::ResponseHead>;
 
-Read read(std::string_view bytes, std::size_t piece) {
-  return cordon::fuzz::read_head<http::ResponseHead>(http::ResponseReader{}, bytes, piece);
+Read read(std::string_view bytes, std::size_t piece, http::HeadLimits limits = {}) {
+  return cordon::fuzz::read_head<http::ResponseHead>(http::ResponseReader{limits}, bytes, piece);
 }
 
 void check_body(const http::Framing& framing, std::string_view rest) {
@@ -41,7 +41,7 @@ void write_again(http::ResponseHead head, const http::Framing& framing) {
   const auto after = head.status == 101 ? http::After::upgrade : http::After::keep;
   const auto text = serialise(head, framing, after);
   if (!text) broken("what was read can be written");
-  Read again = read(*text, text->size());
+  Read again = read(*text, text->size(), http::kWritten);
   if (!again.done || again.consumed != text->size()) broken("what was written can be read");
   const auto twice = serialise(again.head, framing, after);
   if (!twice || *twice != *text) broken("there is one form");

@@ -35,6 +35,15 @@ fuzz_all() {
     "${mutation[@]}" | grep -vE '^killed' || true
     echo "== ablation: one layer off at a time"
     "${mutation[@]}" --layers || true
+    echo "== a node: ten thousand come and go, deaths at random under load, and a gibibyte through a hundred disconnects"
+    python3 tests/cordond/churn.py build/release/bin --times 10000 --idle 1000
+    python3 tests/cordond/kills.py build/dev/bin --kills 500
+    python3 tests/cordond/disconnects.py build/dev/bin --mebibytes 1024 --times 100
+    echo "== 100,000 requests through a directory that is a link by turns"
+    CORDON_RACES=100000 python3 tests/cordond/rows.py build/release/bin swapped_while_it_is_resolved
+    echo "== fifteen minutes of mixed load with faults, and ten thousand slow connections"
+    python3 tests/cordond/soak.py build/release/bin --seconds 900
+    (ulimit -n 20000 && CORDON_SLOW_CONNECTIONS=10000 python3 tests/cordond/hostile.py build/release/bin slow_and_many)
     echo "== a million mutated plans"
     build/dev/bin/hostile_node build/dev/bin/cordon-launcher 1000000
     echo "== every system call of a launch fails in turn"
@@ -43,6 +52,11 @@ fuzz_all() {
     chaos=(python3 tests/chaos/run.py build/dev/bin --tools build/dev/bin --seconds 600)
     "${chaos[@]}" --as root id0 || true
     "${chaos[@]}" --as user user || true
+    echo "== 50 deaths each of the egress and of the broker under load, release"
+    python3 tests/egress/run.py build/release/bin --as root --as user --slow rows.fifty_deaths || true
+    echo "== every row of the way out in all arms"
+    python3 tests/egress/run.py build/dev/bin --slow --rows |
+      grep -E '^(FAIL|C[0-9]+|egress:|without)|: (FAIL|not run|skip)$|^[0-9]+ checks' || true
     echo "== 200 deaths"
     python3 tests/kill/run.py build/dev/bin --times 20
   fi

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "launcher/group_reclaim.h"
 #include "launcher/groups.h"
 #include "node/link.h"
 #include "os/cgroup_layout.h"

@@ -14,12 +14,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct Seen {
+struct TimerSeen {
   bool cancelled = false;
   bool ended = false;
 };
 
-Task<std::unique_ptr<int>> value_after(milliseconds pause, Seen& seen) {
+Task<std::unique_ptr<int>> value_after(milliseconds pause, TimerSeen& seen) {
   asio::steady_timer timer{co_await asio::this_coro::executor, pause};
   try {
     co_await timer.async_wait(asio::use_awaitable);
@@ -33,7 +33,7 @@ Task<std::unique_ptr<int>> value_after(milliseconds pause, Seen& seen) {
 
 TEST(Within, ReturnsTheValueOfATaskThatIsInTime) {
   asio::io_context loop{1};
-  Seen seen;
+  TimerSeen seen;
   const auto value =
       block_on(loop, within(std::chrono::hours{1}, value_after(milliseconds{1}, seen)));
   ASSERT_TRUE(value) << value.error().text();
@@ -43,7 +43,7 @@ TEST(Within, ReturnsTheValueOfATaskThatIsInTime) {
 
 TEST(Within, CancelsATaskThatIsLateAndSaysTimeout) {
   asio::io_context loop{1};
-  Seen seen;
+  TimerSeen seen;
   const auto value =
       block_on(loop, within(milliseconds{5}, value_after(std::chrono::hours{1}, seen)));
   ASSERT_FALSE(value);
@@ -62,7 +62,7 @@ TEST(Within, ReturnsTheErrorOfTheTaskUnchanged) {
   EXPECT_EQ(value.error().code(), Errc::denied);
 }
 
-Task<int> fail_with_a_bug() {
+Task<int> value_or_a_bug() {
   throw std::logic_error{"bug"};
   co_return 0;
 }
@@ -70,13 +70,13 @@ Task<int> fail_with_a_bug() {
 TEST(Within, PassesAnExceptionOnAtOnce) {
   asio::io_context loop{1};
   // An hour: the test would time out if the exception waited for the timer.
-  EXPECT_THROW((void)block_on(loop, within(std::chrono::hours{1}, fail_with_a_bug())),
+  EXPECT_THROW((void)block_on(loop, within(std::chrono::hours{1}, value_or_a_bug())),
                std::logic_error);
 }
 
 TEST(Within, TheInnerOfTwoDeadlinesCountsWhenItIsShorter) {
   asio::io_context loop{1};
-  Seen seen;
+  TimerSeen seen;
   auto inner = within(milliseconds{3}, value_after(std::chrono::hours{1}, seen));
   const auto value = block_on(loop, within(std::chrono::hours{1}, std::move(inner)));
   ASSERT_FALSE(value);
@@ -85,7 +85,7 @@ TEST(Within, TheInnerOfTwoDeadlinesCountsWhenItIsShorter) {
 
 TEST(Within, TheOuterOfTwoDeadlinesCountsWhenItIsShorter) {
   asio::io_context loop{1};
-  Seen seen;
+  TimerSeen seen;
   auto inner = within(std::chrono::hours{1}, value_after(std::chrono::hours{1}, seen));
   const auto value = block_on(loop, within(milliseconds{3}, std::move(inner)));
   ASSERT_FALSE(value);

@@ -23,16 +23,17 @@ Scope::~Scope() {
   std::abort();
 }
 
-void Scope::spawn(asio::awaitable<void> task) {
+Scope::Child Scope::spawn(asio::awaitable<void> task) {
   const auto child = children_.emplace(children_.end());
   auto on_end = [this, child](const std::exception_ptr& failure) { ended(child, failure); };
   asio::co_spawn(idle_.get_executor(), std::move(task),
                  asio::bind_cancellation_slot(child->slot(), std::move(on_end)));
   // co_spawn only posts: the task has not begun, and its first co_await will throw.
   if (cancelled_) child->emit(asio::cancellation_type::terminal);
+  return child;
 }
 
-void Scope::ended(Children::iterator child, const std::exception_ptr& failure) {
+void Scope::ended(Child child, const std::exception_ptr& failure) {
   // `cancel` may stand on this very signal, or on the one before it.
   if (walking_) {
     ended_.splice(ended_.end(), children_, child);

@@ -31,7 +31,13 @@ class Scope {
 
   // Starts `task` at the loop's next turn. What it refers to outlives the scope. An exception that
   // leaves it is a bug and is thrown out of the loop's run(); the end of a cancelled task is not.
-  void spawn(asio::awaitable<void> task);
+  // What it returns names the task until it has ended.
+  using Child = std::list<asio::cancellation_signal>::iterator;
+  Child spawn(asio::awaitable<void> task);
+
+  // Asks one task to end, which has not ended yet. It catches the mark of its cancellation itself:
+  // one that leaves it would count as a bug.
+  static void cancel(Child child) { child->emit(asio::cancellation_type::terminal); }
 
   // Asks every running task to end, and every later one before it begins. `join` still has to
   // follow.
@@ -45,7 +51,7 @@ class Scope {
 
  private:
   using Children = std::list<asio::cancellation_signal>;
-  void ended(Children::iterator child, const std::exception_ptr& failure);
+  void ended(Child child, const std::exception_ptr& failure);
 
   asio::steady_timer idle_;  // never fires: cancelled to wake `join`
   Children children_;  // one signal for each running task; a list, because slots point into it

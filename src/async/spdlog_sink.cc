@@ -2,7 +2,6 @@
 // An asynchronous spdlog logger whose only pattern is our own line.
 #include "async/spdlog_sink.h"
 
-#include <fmt/chrono.h>
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -25,14 +24,6 @@ spdlog::level::level_enum level_of(LogLevel level) noexcept {
       return spdlog::level::err;
   }
   return spdlog::level::err;
-}
-
-std::string timed_line(const LogRecord& record, WallTime now) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
-  const std::string line = to_json_line(record);
-  return fmt::format(R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z",{})",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
-                     (now - seconds).count(), std::string_view{line}.substr(1));
 }
 
 }  // namespace
@@ -87,7 +78,7 @@ std::unique_ptr<SpdlogSink> SpdlogSink::to_stderr(const Clock& clock) {
 
 void SpdlogSink::write(const LogRecord& record) noexcept {
   try {
-    writer_->logger->log(level_of(record.level), timed_line(record, clock_.wall()));
+    writer_->logger->log(level_of(record.level), to_json_line(record, clock_.wall()));
   } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the record is lost, not the program
   }
 }

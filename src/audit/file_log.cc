@@ -66,6 +66,47 @@ struct Describe {
     line.text("why", event.denial.why);
     line.number("count", event.denial.count);
   }
+  void operator()(const NetworkUsed& event) const {
+    line.text("event", event.ended ? "connection_ended" : "connection_opened");
+    line.text("host", event.host);
+    line.number("port", event.port);
+    if (!event.address.empty()) line.text("address", event.address);
+    if (event.count != 1) {
+      line.number("count", event.count);
+      if (event.status != 0) line.number("status", event.status);
+    }
+    if (!event.method.empty()) {
+      line.text("method", event.method);
+      line.text("path", event.path);
+      line.number("status", event.status);
+    }
+    if (!event.ended) return;
+    line.number("bytes_out", event.bytes_out);
+    line.number("bytes_in", event.bytes_in);
+  }
+  void operator()(const CredentialUsed& event) const {
+    line.text("event", "credential_used");
+    line.text("grant", event.grant);
+    line.text("host", event.host);
+    line.text("method", event.method);
+    line.text("path", event.path);
+    line.text("verdict", event.verdict);
+  }
+  void operator()(const FileMoved& event) const {
+    if (event.is_tree) {
+      line.text("event", event.is_written ? "tree_written" : "tree_read");
+    } else {
+      line.text("event", event.is_written ? "file_written" : "file_read");
+    }
+    line.text("tenant", event.tenant);
+    if (!event.key.empty()) line.text("key", event.key);
+    line.text("request", event.request);
+    line.text("path", event.path);
+    if (event.offset != 0) line.number("offset", event.offset);
+    line.number("bytes", event.bytes);
+    line.text("sha256", event.sha256);
+    line.raw("whole", event.is_whole ? "true" : "false");
+  }
   void operator()(const SandboxEnded& event) const {
     line.text("event", "sandbox_ended");
     line.text("ending", to_string(event.verdict.ending));
@@ -96,8 +137,14 @@ Result<FileLog> FileLog::open(const os::Fd& directory, const std::string& name,
 }
 
 Status FileLog::append(const SandboxId& sandbox, const AuditEvent& event) {
+  return append(sandbox, std::span{&event, 1});
+}
+
+Status FileLog::append(const SandboxId& sandbox, std::span<const AuditEvent> events) {
+  std::string lines;
+  for (const AuditEvent& event : events) lines += to_line(sandbox, event, clock_.wall()) + '\n';
   // One write with O_APPEND: lines of several runs never mix.
-  return os::write_all(file_, to_line(sandbox, event, clock_.wall()) + '\n');
+  return os::write_all(file_, lines);
 }
 
 }  // namespace cordon::audit

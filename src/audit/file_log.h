@@ -2,6 +2,7 @@
 // The record of what happened, as lines of JSON appended to one file.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -24,6 +25,8 @@ class FileLog {
   // Returns once the record is in the kernel: it survives the death of any process. A failure means
   // that the act it describes must not happen.
   Status append(const SandboxId& sandbox, const AuditEvent& event);
+  // Several that happened, in their order, with one write.
+  Status append(const SandboxId& sandbox, std::span<const AuditEvent> events);
 
  private:
   FileLog(os::Fd file, const Clock& clock) : file_{std::move(file)}, clock_{clock} {}

@@ -36,6 +36,27 @@ TEST(AuditLine, TellsHowASandboxEnded) {
       R"("status":9,"limit":5,"peak":4,"culprit":"x","explanation":""})");
 }
 
+TEST(AuditLine, TellsWhichFileWentOver) {
+  const FileMoved read{.tenant = "a",
+                       .request = "r1",
+                       .path = "/workspace/\xff\n",
+                       .bytes = 3,
+                       .sha256 = "00",
+                       .is_whole = true};
+  EXPECT_EQ(to_line(some_id(), read, kTime),
+            R"({"time_ms":1700000000123,"sandbox":"k7f3","event":"file_read","tenant":"a",)"
+            R"("request":"r1","path":"/workspace/\u00ff\n","bytes":3,"sha256":"00","whole":true})");
+  FileMoved part{read};
+  part.key = "k";
+  part.offset = 7;
+  part.is_tree = part.is_written = true;
+  part.is_whole = false;
+  const std::string line = to_line(some_id(), part, kTime);
+  EXPECT_NE(line.find(R"("event":"tree_written","tenant":"a","key":"k",)"), std::string::npos);
+  EXPECT_NE(line.find(R"("offset":7,)"), std::string::npos);
+  EXPECT_NE(line.find(R"("whole":false)"), std::string::npos);
+}
+
 TEST(FileLog, AppendsToWhatIsThere) {
   const os::TempDir dir;
   const ManualClock clock{kTime};

@@ -7,7 +7,7 @@
 
 namespace cordon {
 namespace {
-constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
+constexpr std::string_view kBase32Digits = "abcdefghijklmnopqrstuvwxyz234567";
 constexpr std::size_t kLongest = 52;  // 32 bytes; with a prefix still a valid DNS label of 63
 }  // namespace
 
@@ -21,16 +21,16 @@ std::string base32(std::span<const std::byte> bytes) {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += kAlphabet[(held >> bits) & 31U];
+      text += kBase32Digits[(held >> bits) & 31U];
     }
   }
-  if (bits > 0) text += kAlphabet[(held << (5 - bits)) & 31U];
+  if (bits > 0) text += kBase32Digits[(held << (5 - bits)) & 31U];
   return text;
 }
 
 bool is_base32_name(std::string_view text) noexcept {
   return !text.empty() && text.size() <= kLongest &&
-         std::ranges::all_of(text, [](char c) { return kAlphabet.contains(c); });
+         std::ranges::all_of(text, [](char c) { return kBase32Digits.contains(c); });
 }
 
 }  // namespace cordon

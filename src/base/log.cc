@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "base/time_text.h"
+
 namespace cordon {
 namespace {
 
@@ -111,6 +113,10 @@ void log(LogLevel level, std::string_view component, std::string_view message,
   if (LogSink* const sink = g_sink.load(std::memory_order_acquire)) {
     sink->write({level, component, message, {fields.begin(), fields.size()}});
   }
+}
+
+std::string to_json_line(const LogRecord& record, WallTime now) {
+  return R"({"time":")" + to_text(now) + R"(",)" + to_json_line(record).substr(1);
 }
 
 }  // namespace cordon

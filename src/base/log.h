@@ -10,6 +10,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/clock.h"
+
 namespace cordon {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
@@ -44,6 +46,8 @@ void log(LogLevel level, std::string_view component, std::string_view message,
 
 // One line of JSON without its newline: {"level":…,"component":…,"message":…,FIELDS}.
 std::string to_json_line(const LogRecord& record);
+// With {"time":…, before all else.
+std::string to_json_line(const LogRecord& record, WallTime now);
 
 // Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 and control characters
 // come out escaped, so that hostile text can neither end the line nor move a terminal's cursor.

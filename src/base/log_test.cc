@@ -15,7 +15,7 @@ class Collect final : public LogSink {
   std::vector<std::string> lines;
 };
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -36,10 +36,10 @@ TEST(Log, ReachesTheInstalledSinkAndNoOther) {
 }
 
 TEST(Log, HostileTextCannotEndTheLineOrReachTheTerminal) {
-  EXPECT_EQ(quoted("a\nb\x1b[2J\x7f"), R"("a\nb\u001b[2J\u007f")");
-  EXPECT_EQ(quoted("\xc2\x9b"), R"("\u00c2\u009b")") << "C1 control as UTF-8";
-  EXPECT_EQ(quoted("\xff\xc0\xaf"), R"("\u00ff\u00c0\u00af")") << "no UTF-8";
-  EXPECT_EQ(quoted("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
+  EXPECT_EQ(in_quotes("a\nb\x1b[2J\x7f"), R"("a\nb\u001b[2J\u007f")");
+  EXPECT_EQ(in_quotes("\xc2\x9b"), R"("\u00c2\u009b")") << "C1 control as UTF-8";
+  EXPECT_EQ(in_quotes("\xff\xc0\xaf"), R"("\u00ff\u00c0\u00af")") << "no UTF-8";
+  EXPECT_EQ(in_quotes("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cordon::cli {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -24,7 +24,7 @@ std::string array_of(const Values& values, ToText to_text) {
   std::string out = "[";
   for (const auto& value : values) {
     if (out.size() > 1) out += ',';
-    out += quoted(to_text(value));
+    out += json_quoted(to_text(value));
   }
   return out + ']';
 }
@@ -38,7 +38,7 @@ std::string object_of(std::initializer_list<Member> members) {
   std::string out = "{";
   for (const Member& member : members) {
     if (out.size() > 1) out += ',';
-    out += quoted(member.name) + ':' + member.json;
+    out += json_quoted(member.name) + ':' + member.json;
   }
   return out + '}';
 }
@@ -49,10 +49,10 @@ std::string facts_of(const HostFacts& host) {
   for (const Feature feature : all_features()) {
     const Fact& fact = host[feature];
     out += out.size() > 1 ? ",\n" : "\n";
-    out += "    " + quoted(to_string(feature)) + ": " +
-           object_of({{"support", quoted(to_string(fact.support))},
-                      {"detail", quoted(fact.detail)},
-                      {"remedy", quoted(fact.remedy)}});
+    out += "    " + json_quoted(to_string(feature)) + ": " +
+           object_of({{"support", json_quoted(to_string(fact.support))},
+                      {"detail", json_quoted(fact.detail)},
+                      {"remedy", json_quoted(fact.remedy)}});
   }
   return out + "\n  }";
 }
@@ -62,19 +62,19 @@ std::string facts_of(const HostFacts& host) {
 std::string doctor_json(const DoctorReport& report) {
   const HostFacts& host = report.host;
   const auto as_is = [](const std::string& text) -> std::string_view { return text; };
-  const std::string cgroup = object_of({{"layout", quoted(to_string(host.cgroup_layout))},
+  const std::string cgroup = object_of({{"layout", json_quoted(to_string(host.cgroup_layout))},
                                         {"controllers", array_of(host.controllers, as_is)}});
   const std::string capacity = object_of({{"sandboxes", number(sandboxes_of(host.capacity))},
                                           {"by_fds", number(host.capacity.by_fds)},
                                           {"by_pids", number(host.capacity.by_pids)},
                                           {"by_ids", number(host.capacity.by_ids)}});
   const std::initializer_list<Member> members = {
-      {"version", quoted(CORDON_VERSION)},
-      {"kernel", quoted(host.kernel)},
-      {"machine", quoted(host.machine)},
-      {"system", quoted(host.system)},
+      {"version", json_quoted(CORDON_VERSION)},
+      {"kernel", json_quoted(host.kernel)},
+      {"machine", json_quoted(host.machine)},
+      {"system", json_quoted(host.system)},
       {"root", host.root ? "true" : "false"},
-      {"level", quoted(to_string(report.reached.level))},
+      {"level", json_quoted(to_string(report.reached.level))},
       {"missing", array_of(report.reached.missing, [](Feature f) { return to_string(f); })},
       {"facts", facts_of(host)},
       {"landlock_abi", std::to_string(host.landlock_abi)},
@@ -85,7 +85,7 @@ std::string doctor_json(const DoctorReport& report) {
   std::string out = "{";
   for (const Member& member : members) {
     out += out.size() > 1 ? ",\n  " : "\n  ";
-    out += quoted(member.name) + ": " + member.json;
+    out += json_quoted(member.name) + ": " + member.json;
   }
   return out + "\n}\n";
 }

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/host_cache.h"
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "os/caller.h"
 #include "os/landlock.h"
 #include "os/own_directory.h"
 #include "os/probe_host.h"
+#include "record/host_facts_text.h"
 
 namespace cordon::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kMark = "cordon host facts 1";
 
 std::string text_of(const fs::path& path) {
   const std::ifstream in{path};
@@ -70,7 +67,7 @@ std::optional<HostFacts> remembered(const fs::path& file, const std::string& exp
   if (!text) return std::nullopt;
   const std::size_t line = text->find('\n');
   if (line == std::string::npos || text->substr(0, line) != expected) return std::nullopt;
-  auto facts = parse_cache_text(std::string_view{*text}.substr(line + 1));
+  auto facts = host_facts_from(std::string_view{*text}.substr(line + 1));
   // What is cheap to ask is asked again: a fact in the file may not switch the second fence off.
   if (!facts || facts->landlock_abi != abi_now() || facts->root != (os::caller_ids().uid == 0)) {
     return std::nullopt;
@@ -83,78 +80,12 @@ void remember(const fs::path& file, const std::string& key_line, const HostFacts
   fs::create_directories(file.parent_path(), ignored);
   const std::string part = fmt::format("{}.{}", file.string(), std::hash<std::string>{}(key_line));
   std::ofstream out{part, std::ios::trunc};
-  out << key_line << '\n' << to_cache_text(facts);
+  out << key_line << '\n' << to_text(facts);
   out.close();
   if (!out || std::rename(part.c_str(), file.c_str()) != 0) fs::remove(part, ignored);
 }
 
-template <class Enum>
-std::optional<Enum> from_number(std::string_view text, unsigned most) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
-  return static_cast<Enum>(value);
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  std::ranges::replace(text, '\t', ' ');
-  return text;
-}
-
 }  // namespace
-
-std::string to_cache_text(const HostFacts& facts) {
-  std::string text = fmt::format(
-      "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", kMark, one_line(facts.kernel), one_line(facts.machine),
-      one_line(facts.system), facts.root ? 1 : 0, facts.landlock_abi,
-      static_cast<unsigned>(facts.cgroup_layout), fmt::join(facts.controllers, " "));
-  for (const Fact& fact : facts.facts) {
-    text += fmt::format("{}\t{}\t{}\n", static_cast<unsigned>(fact.support), one_line(fact.detail),
-                        one_line(fact.remedy));
-  }
-  return text;
-}
-
-Result<HostFacts> parse_cache_text(std::string_view text) {
-  const std::vector<std::string> lines = lines_of(text);
-  const Error broken{Errc::invalid, "no cache of host facts"};
-  if (lines.size() != 8 + kFeatureCount || lines[0] != kMark) return broken;
-  HostFacts facts;
-  facts.kernel = lines[1];
-  facts.machine = lines[2];
-  facts.system = lines[3];
-  facts.root = lines[4] == "1";
-  const auto abi = from_number<int>(lines[5], 1000);
-  const auto layout = from_number<CgroupLayout>(lines[6], static_cast<unsigned>(CgroupLayout::v2));
-  if (!abi || !layout) return broken;
-  facts.landlock_abi = *abi;
-  facts.cgroup_layout = *layout;
-  std::istringstream controllers{lines[7]};
-  facts.controllers.assign(std::istream_iterator<std::string>{controllers}, {});
-  for (std::size_t index = 0; index < kFeatureCount; ++index) {
-    const std::string& line = lines[8 + index];
-    const std::size_t first = line.find('\t');
-    const std::size_t second = line.find('\t', first + 1);
-    if (first == std::string::npos || second == std::string::npos) return broken;
-    const auto support = from_number<Support>(std::string_view{line}.substr(0, first),
-                                              static_cast<unsigned>(Support::absent));
-    if (!support) return broken;
-    facts.facts[index] = {*support, line.substr(first + 1, second - first - 1),
-                          line.substr(second + 1)};
-  }
-  return facts;
-}
 
 HostFacts known_host_facts(const Context& context) {
   const auto file = cache_file(context);

@@ -12,8 +12,4 @@ namespace cordon::cli {
 // one: each step of a launch fails closed by itself.
 HostFacts known_host_facts(const Context& context);
 
-// The text form; `invalid` where it is not one.
-std::string to_cache_text(const HostFacts& facts);
-Result<HostFacts> parse_cache_text(std::string_view text);
-
 }  // namespace cordon::cli

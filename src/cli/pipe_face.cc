@@ -4,45 +4,15 @@
 #include <array>
 #include <csignal>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/posix/descriptor.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "async/waiting.h"
+#include "cli/standard_stream.h"
 #include "os/standard_streams.h"
 #include "terminal/text_filter.h"
 
 namespace cordon::cli {
 namespace {
-
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-// One of our standard streams. It is shared with whoever started us: it is waited for, and never
-// made non-blocking.
-class Standard {
- public:
-  Standard(const asio::any_io_executor& executor, int number, os::Ready what) : number_{number} {
-    // A file is always ready and cannot be waited for.
-    if (!os::can_wait_for(number)) return;
-    if (auto ready = os::readiness_of(number, what)) waiter_.emplace(executor, ready->release());
-  }
-  asio::awaitable<bool> ready() {
-    if (!waiter_) {
-      // A turn for the others: a file without end must not keep the loop to itself.
-      co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
-      co_return true;
-    }
-    const auto [error] =
-        co_await waiter_->async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
-    co_return !error;
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-  std::optional<asio::posix::stream_descriptor> waiter_;
-};
 
 class PipeFace final : public CallerFace {
  public:
@@ -64,7 +34,7 @@ class PipeFace final : public CallerFace {
   asio::awaitable<void> until_stopped() override;
 
  private:
-  Standard input_, out_, err_;
+  StandardStream input_, out_, err_;
   asio::signal_set signals_;
   bool filter_out_, filter_err_;
   terminal::TextFilter out_filter_, err_filter_;
@@ -78,15 +48,7 @@ async::Task<void> PipeFace::output(frame::Stream stream, std::string bytes) {
     (out ? out_filter_ : err_filter_).feed(bytes, shown);
     bytes = std::move(shown);
   }
-  Standard& to = out ? out_ : err_;
-  for (std::string_view rest = bytes; !rest.empty();) {
-    if (!co_await to.ready()) {
-      co_return Error{Errc::unavailable, "the caller's stream"};
-    }
-    CO_TRY(const std::size_t count, os::write_when_ready(to.number(), rest));
-    rest.remove_prefix(count);
-  }
-  co_return Status{};
+  co_return co_await (out ? out_ : err_).write(std::move(bytes));
 }
 
 asio::awaitable<void> PipeFace::pump_input(sandbox::Process& process) {
@@ -104,7 +66,7 @@ asio::awaitable<void> PipeFace::pump_input(sandbox::Process& process) {
 asio::awaitable<void> PipeFace::until_stopped() {
   // The first is the program's to answer; the second ends the run.
   for (int seen = 0; seen < 2; ++seen) {
-    const auto [error, number] = co_await signals_.async_wait(kQuiet);
+    const auto [error, number] = co_await signals_.async_wait(async::kQuiet);
     if (error) co_return;
     if (process_ != nullptr) process_->signal(number, frame::SignalTo::group);
   }

@@ -10,18 +10,13 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
+#include "cli/ran_test.h"
 #include "cli/verbs.h"
 
 namespace cordon::cli {
 namespace {
 
 namespace json = boost::json;
-
-struct Ran {
-  int exit;
-  std::string out;
-  std::string err;
-};
 
 // A directory of its own, gone at the end, with a home in it.
 class PolicyVerbs : public ::testing::Test {

@@ -11,6 +11,7 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
+#include "cli/ran_test.h"
 #include "cli/verbs.h"
 #include "os/test_support.h"
 #include "os/xattr.h"
@@ -21,12 +22,6 @@ namespace {
 
 namespace json = boost::json;
 namespace fs = std::filesystem;
-
-struct Ran {
-  int exit;
-  std::string out;
-  std::string err;
-};
 
 // A workspace that is the current directory, and a state root beside it.
 class ReviewVerbs : public ::testing::Test {

@@ -7,25 +7,22 @@
 #include <ostream>
 
 #include <CLI/CLI.hpp>
-#include <boost/asio/io_context.hpp>
 
-#include "async/block_on.h"
-#include "async/deadline.h"
 #include "audit/file_log.h"
 #include "cli/host_cache.h"
 #include "cli/preset_names.h"
-#include "cli/run_face.h"
+#include "cli/run_launch.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
 #include "cli/run_report.h"
 #include "cli/run_words.h"
 #include "cli/state_root.h"
 #include "cli/verbs.h"
+#include "node/network_record.h"
 #include "os/caller.h"
 #include "os/own_directory.h"
+#include "plan/digest.h"
 #include "review/run_directory.h"
-#include "sandbox/process/local_launcher.h"
-#include "sandbox/process/process_backend.h"
 
 namespace cordon::cli {
 namespace {
@@ -34,13 +31,6 @@ namespace fs = std::filesystem;
 
 // How long an upper layer is kept that nobody applies or discards. The run prints it.
 constexpr std::chrono::days kReviewAge{30};
-// The launcher gives up a sandbox that does not stand after half of it.
-constexpr std::chrono::seconds kLaunch{20};
-
-std::string beside(const char* name) {
-  std::error_code ignored;
-  return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / name).string();
-}
 
 Result<audit::FileLog> open_log(const std::string& state, const Clock& clock) {
   std::error_code ignored;
@@ -71,52 +61,16 @@ Result<std::optional<review::RunDirectory>> open_review(const PreparedRun& run,
   return std::optional{std::move(made)};
 }
 
-async::Task<node::RunOutcome> create_and_run(sandbox::Backend& backend,
-                                             const plan::Lowered& lowered, sandbox::Command command,
-                                             CallerFace& caller) {
-  CO_TRY(const auto made, co_await async::within(kLaunch, backend.create(lowered.plan)));
-  co_return co_await node::run(*made, lowered, std::move(command), caller);
-}
-
-// Beside the preparation of the run. It does nothing to anybody until it is given a plan; where the
-// run is refused it ends unused. Nothing where no sandbox can stand: lowering says why.
-using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
-void start_early(EarlyLauncher& early, bool can_stand) {
-  if (!early && can_stand) early.emplace(sandbox::start_launcher(beside("cordon-launcher")));
-}
-
-Result<node::RunOutcome> launch(const PreparedRun& run, const RunOptions& options,
-                                const HostFacts& host, EarlyLauncher early) {
-  asio::io_context loop{1};
-  const bool spare = !host.root && host.has(Feature::id_ranges);
-  const std::string program = beside("cordon-launcher");
-  if (!early) early.emplace(sandbox::start_launcher(program));
-  TRY(auto started, *std::move(early));
-  TRY(auto launcher, sandbox::LocalLauncher::adopt(loop.get_executor(), std::move(started), spare));
-  sandbox::ProcessBackend backend{loop.get_executor(), launcher};
-  TRY(const std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options.raw));
-  sandbox::Command command{.arguments = options.command,
-                           .environment = run.lowered.environment,
-                           .directory = run.lowered.directory,
-                           .terminal = face->terminal()};
-  auto outcome =
-      async::block_on(loop, create_and_run(backend, run.lowered, std::move(command), *face));
-  face->leave();
-  // Lost before it named its sandbox: nobody knows what it had made but the next one.
-  if (!outcome && launcher.is_lost()) {
-    static_cast<void>(sandbox::LocalLauncher::reclaim(program, spare));
-  }
-  return outcome;
-}
-
 // Every step is in the record before it takes effect.
 Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOptions& options,
-                                           const HostFacts& host, EarlyLauncher early,
-                                           const Clock& clock) {
+                                           const Context& context, const HostFacts& host,
+                                           EarlyLauncher early, const Clock& clock) {
   TRY(audit::FileLog log, open_log(run.state, clock));
-  TRY_DO(log.append(run.id, PolicyAccepted{digest_of(run.lowered)}));
+  TRY_DO(log.append(run.id, PolicyAccepted{plan::digest_of(run.lowered)}));
   TRY_DO(log.append(run.id, SandboxStarted{Isolation::process, run.lowered.enforcement}));
-  auto outcome = launch(run, options, host, std::move(early));
+  node::NetworkRecord record{log, run.id, {typed_flags(options), "-- " + spelled(options.command)}};
+  auto outcome = launch_run(run, options, context, host, std::move(early), record);
+  if (outcome) outcome->denials = record.take_denials();
   const Verdict verdict =
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
@@ -153,15 +107,16 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
                  EarlyLauncher early, RunReport& report, Context& context) {
   const SystemClock clock;
   auto directory = open_review(run, options, host, clock);
-  auto outcome = directory ? record_and_launch(run, options, host, std::move(early), clock)
+  auto outcome = directory ? record_and_launch(run, options, context, host, std::move(early), clock)
                            : Result<node::RunOutcome>{directory.error()};
   if (!outcome) {
     report.failure = outcome.error().text();
     context.err << "cordon: " << report.failure << '\n';
     return static_cast<int>(Exit::not_started);
   }
-  context.err << words_of(*outcome, options.command.front());
+  context.err << words_of(*outcome, options.command.front()) << words_of(outcome->denials);
   report.outcome = *outcome;
+  report.denials = outcome->denials;
   if (std::optional<review::RunDirectory>& kept = *directory) {
     end_review(*kept, *outcome, clock);
     report.review = run.id.text();

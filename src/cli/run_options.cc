@@ -146,6 +146,29 @@ void write_environment(Writer& out, const RunOptions& options) {
   if (!set.empty()) out.line("set = { " + set + " }");
 }
 
+// "HOST:PORT" as the policy takes it; a port that says nothing about its protocol is passed as it
+// is.
+std::string net_rule(const std::string& typed) {
+  const std::size_t colon = typed.rfind(':');
+  const std::string port = colon == std::string::npos ? "" : typed.substr(colon + 1);
+  const bool digits = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || port == "443" || port == "80") return toml(typed);
+  return fmt::format("{{ host = {}, port = {}, protocol = \"tcp\", why = \"a flag\" }}",
+                     toml(typed.substr(0, colon)), port);
+}
+
+void write_network(Writer& out, const RunOptions& options) {
+  out.section("network");
+  if (options.public_network) out.text("mode", "public");
+  std::vector<std::string> rules;
+  rules.reserve(options.allow_net.size());
+  for (const std::string& typed : options.allow_net) rules.push_back(net_rule(typed));
+  if (!rules.empty()) out.line(fmt::format("egress_allowlist = [{}]", fmt::join(rules, ", ")));
+  if (!options.host_ports.empty()) {
+    out.line(fmt::format("host_ports = [{}]", fmt::join(options.host_ports, ", ")));
+  }
+}
+
 }  // namespace
 
 Result<std::uint64_t> parse_duration(const std::string& text) {
@@ -170,6 +193,7 @@ Result<std::string> policy_of_flags(const RunOptions& options, const std::string
   if (!options.preset.empty()) out.list("extends", {options.preset});
   write_filesystem(out, options, directory);
   write_environment(out, options);
+  write_network(out, options);
   out.section("process");
   out.text("user", options.user);
   out.section("syscalls");
@@ -210,6 +234,8 @@ std::string typed_flags(const RunOptions& options) {
   add("--workspace", options.workspace);
   add_all("--allow-read", options.allow_read);
   add_all("--allow-write", options.allow_write);
+  add_all("--allow-net", options.allow_net);
+  add_all("--host-port", options.host_ports);
   add_all("--hide", options.hide);
   add_all("--protect", options.protect);
   add_all("--env", options.environment);
@@ -231,6 +257,7 @@ std::string typed_flags(const RunOptions& options) {
   add_set("--review", options.review);
   add_set("--live", options.live);
   add_set("--read-only", options.read_only);
+  add_set("--public-network", options.public_network);
   add_set("--no-network", options.no_network);
   add_set("--raw", options.raw);
   add_set("--quiet", options.quiet);
@@ -247,6 +274,11 @@ void add_run_flags(CLI::App& verb, RunOptions& options) {
   one("--workspace", options.workspace, "The directory to work in; the current one by default");
   verb.add_option("--allow-read", options.allow_read, "Show this file or directory, read-only");
   verb.add_option("--allow-write", options.allow_write, "Show this file or directory, writable");
+  verb.add_option("--allow-net", options.allow_net,
+                  "Let it reach HOST (443), HOST:PORT, *.HOST or a registry such as @npm");
+  verb.add_option("--host-port", options.host_ports,
+                  "Let it reach this port of the host as host.cordon.internal")
+      ->check(CLI::Range(1, 65535));
   verb.add_option("--hide", options.hide, "Names in the workspace that must not be seen");
   verb.add_option("--protect", options.protect, "Names in the workspace that must not be written");
   verb.add_option("--env", options.environment, "Pass NAME of the caller, or set NAME=VALUE");
@@ -269,6 +301,8 @@ void add_run_flags(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--review", options.review, "Writes wait for `cordon apply`");
   verb.add_flag("--live", options.live, "Writes go straight to the workspace");
   verb.add_flag("--read-only", options.read_only, "The workspace cannot be written");
+  verb.add_flag("--public-network", options.public_network,
+                "Let it reach every public address on ports 443 and 80");
   verb.add_flag("--no-network", options.no_network,
                 "Run without the network that the policy grants");
   verb.add_flag("--raw", options.raw, "Let all bytes of the program reach the terminal");

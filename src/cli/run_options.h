@@ -20,6 +20,8 @@ struct RunOptions {
   std::string workspace;  // a directory; empty: the current one
   std::vector<std::string> allow_read;
   std::vector<std::string> allow_write;
+  std::vector<std::string> allow_net;  // HOST, HOST:PORT or a registry such as @npm
+  std::vector<std::string> host_ports;
   std::vector<std::string> hide;
   std::vector<std::string> protect;
   std::vector<std::string> environment;  // NAME or NAME=value
@@ -34,6 +36,7 @@ struct RunOptions {
   bool review = false;
   bool live = false;
   bool no_network = false;
+  bool public_network = false;
   bool read_only = false;
   bool raw = false;
   bool quiet = false;

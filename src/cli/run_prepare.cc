@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_prepare.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -8,9 +9,11 @@
 #include "cli/run_policy.h"
 #include "cli/run_words.h"
 #include "cli/state_root.h"
+#include "frame/placeholder.h"
 #include "node/survey.h"
 #include "os/caller.h"
 #include "os/random.h"
+#include "policy/checked.h"
 
 namespace cordon::cli {
 namespace {
@@ -92,6 +95,34 @@ Status keep_own_directories(const frame::LaunchPlan& plan, const std::vector<std
   return {};
 }
 
+// Grants that every document gives, each with a placeholder that nobody can guess.
+Result<std::vector<node::HeldGrant>> grants_of(const policy::Policy& policy) {
+  std::vector<node::HeldGrant> held;
+  const auto& documents = policy.documents();
+  const auto gives = [](const policy::CheckedDocument& checked, const std::string& name) {
+    const policy::Credentials& credentials = checked.document().credentials;
+    if (credentials.mode && credentials.mode->value == policy::CredentialMode::none) return false;
+    return checked.narrows_only() ||
+           std::ranges::find(credentials.grants.items, name, &policy::Grant::name) !=
+               credentials.grants.items.end();
+  };
+  for (const policy::Grant& grant : documents.front()->document().credentials.grants.items) {
+    const bool by_all = std::ranges::all_of(
+        documents, [&](const auto& checked) { return gives(*checked, grant.name); });
+    if (!by_all) continue;
+    if (grant.source == policy::SecretSource::secret) {
+      return Error{Errc::unavailable,
+                   fmt::format("{}: grant {} is from = \"secret:{}\", which a service keeps; on "
+                               "this machine say env:, file: or cmd:",
+                               to_string(documents.front()->document(), grant.place), grant.name,
+                               grant.from)};
+    }
+    TRY(const auto random, os::random_bytes<frame::kPlaceholderBytes>());
+    held.push_back({grant, frame::placeholder_from(random)});
+  }
+  return held;
+}
+
 }  // namespace
 
 Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
@@ -105,6 +136,9 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   plan::Situation situation = situation_of(options, context, run);
   TRY(situation.survey, node::survey(policy, situation));
   TRY(run.lowered, plan::lower(policy, host, situation, &why.denials));
+  if (run.lowered.network) {
+    TRY(run.grants, grants_of(policy));
+  }
   TRY_DO(
       keep_own_directories(run.lowered.plan, own_directories(context, situation.home, run.state)));
   const Level level = level_of(host).level;

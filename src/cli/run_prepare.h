@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "node/credentials.h"
 #include "plan/lower.h"
 #include "policy/problem.h"
 #include "record/denial.h"
@@ -20,6 +21,7 @@ struct PreparedRun {
   std::string workspace;  // the caller's directory, without links
   std::string state;      // where Cordon keeps what outlives runs
   plan::Lowered lowered;
+  std::vector<node::HeldGrant> grants;  // none where there is no network
 };
 
 // Why a run was not prepared, told in full.

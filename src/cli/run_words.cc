@@ -75,15 +75,29 @@ std::string words_of(const node::RunOutcome& outcome, const std::string& command
 }
 
 std::string words_of(const Denial& denial) {
+  // Allowed, and not reached: that is not the sandbox's doing.
+  const bool outside = denial.code == "CORDON-NET-OUTSIDE" || denial.code == "CORDON-NET-LOST";
   std::string text =
-      fmt::format("cordon: refused {}   {}\n", terminal::printable(denial.tried), denial.code);
+      fmt::format("cordon: {} {}{}   {}\n", outside ? "could not" : "refused",
+                  terminal::printable(denial.tried),
+                  denial.count > 1 ? fmt::format(" ({} times)", denial.count) : "", denial.code);
   if (!denial.why.empty()) {
-    text += fmt::format("  why   {} ({})\n", terminal::printable(denial.why),
-                        terminal::printable(denial.rule));
+    text += fmt::format("  why   {}", terminal::printable(denial.why));
+    text += outside ? "\n" : fmt::format(" ({})\n", terminal::printable(denial.rule));
   }
   if (!denial.fix.empty()) text += fmt::format("  fix   {}\n", terminal::printable(denial.fix));
   if (!denial.action.empty()) {
     text += fmt::format("  ask   {}\n", terminal::printable(denial.action));
+  }
+  return text;
+}
+
+std::string words_of(const std::vector<Denial>& denials) {
+  constexpr std::size_t kShown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(denials.size(), kShown); ++i) text += words_of(denials[i]);
+  if (denials.size() > kShown) {
+    text += fmt::format("cordon: {} more refusals are in the record\n", denials.size() - kShown);
   }
   return text;
 }
@@ -114,14 +128,6 @@ std::string spelled(const std::vector<std::string>& command) {
     text += '\'';
   }
   return text;
-}
-
-std::string digest_of(const plan::Lowered& lowered) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : frame::encode(lowered.plan)) {
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3ULL;
-  }
-  return fmt::format("fnv1a:{:016x}", hash);
 }
 
 }  // namespace cordon::cli

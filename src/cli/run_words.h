@@ -19,12 +19,11 @@ int exit_code_of(const node::RunOutcome& outcome);
 // Lines that begin with "cordon: "; nothing for a command that just ended.
 std::string words_of(const node::RunOutcome& outcome, const std::string& command);
 std::string words_of(const Denial& denial);
+// The first of them, and how many more there are.
+std::string words_of(const std::vector<Denial>& denials);
 std::string words_of_review(const std::string& id, std::chrono::days kept);
 
 // The command as a shell would read it back.
 std::string spelled(const std::vector<std::string>& command);
-
-// Tells two plans apart in the record. Not a proof of anything.
-std::string digest_of(const plan::Lowered& lowered);
 
 }  // namespace cordon::cli

@@ -3,12 +3,11 @@
 
 #include <csignal>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "async/waiting.h"
 #include "os/standard_streams.h"
 #include "terminal/escape_filter.h"
 #include "terminal/local_terminal.h"
@@ -16,9 +15,7 @@
 namespace cordon::cli {
 namespace {
 
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-
-frame::WindowSize size_of(const terminal::LocalTerminal& terminal) {
+frame::WindowSize frame_size_of(const terminal::LocalTerminal& terminal) {
   const auto size = terminal.size();
   if (!size || size->rows == 0 || size->columns == 0) return {};
   return {size->rows, size->columns};
@@ -36,7 +33,7 @@ class TerminalFace final : public CallerFace {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ends_.add(number);
   }
 
-  std::optional<frame::WindowSize> terminal() const override { return size_of(terminal_); }
+  std::optional<frame::WindowSize> terminal() const override { return frame_size_of(terminal_); }
   void leave() override { terminal_.leave(); }
   void begin(sandbox::Process& process) override { process_ = &process; }
   async::Task<void> output(frame::Stream stream, std::string bytes) override;
@@ -63,7 +60,8 @@ async::Task<void> TerminalFace::output(frame::Stream, std::string bytes) {
     filter_.feed(bytes, shown);
     terminal_.follow(filter_);
   }
-  const auto [error, count] = co_await asio::async_write(stream_, asio::buffer(shown), kQuiet);
+  const auto [error, count] =
+      co_await asio::async_write(stream_, asio::buffer(shown), async::kQuiet);
   if (error) co_return Error{Errc::unavailable, "the caller's terminal"};
   co_return Status{};
 }
@@ -72,7 +70,7 @@ void TerminalFace::follow_changes() {
   changes_.async_wait([this](const boost::system::error_code& error, int number) {
     if (error) return;
     if (number == SIGCONT) static_cast<void>(terminal_.resume());
-    if (process_ != nullptr) process_->resize(size_of(terminal_));
+    if (process_ != nullptr) process_->resize(frame_size_of(terminal_));
     follow_changes();
   });
 }
@@ -81,7 +79,8 @@ asio::awaitable<void> TerminalFace::pump_input(sandbox::Process& process) {
   follow_changes();
   std::string buffer(4096, '\0');
   for (;;) {
-    const auto [error, count] = co_await stream_.async_read_some(asio::buffer(buffer), kQuiet);
+    const auto [error, count] =
+        co_await stream_.async_read_some(asio::buffer(buffer), async::kQuiet);
     if (error) break;
     if (!co_await process.write(buffer.substr(0, count), false)) break;
   }
@@ -89,7 +88,7 @@ asio::awaitable<void> TerminalFace::pump_input(sandbox::Process& process) {
 }
 
 asio::awaitable<void> TerminalFace::until_stopped() {
-  const auto [error, number] = co_await ends_.async_wait(kQuiet);
+  const auto [error, number] = co_await ends_.async_wait(async::kQuiet);
   if (!error && process_ != nullptr) process_->signal(number, frame::SignalTo::group);
 }
 

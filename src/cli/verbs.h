@@ -33,15 +33,35 @@ struct Context {
 // "cordon: TEXT" on the error stream, and the matching exit code.
 void fail(Context& context, const Error& error);
 
+// The group of verbs that speak to a node, in --help.
+inline constexpr const char* kNodeVerbs = "Sandboxes of a node";
+
+void add_apikey(CLI::App& app, Context& context);
 void add_apply(CLI::App& app, Context& context);
+void add_attach(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+void add_cp(CLI::App& app, Context& context);
+void add_create(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_discard(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
+void add_exec(CLI::App& app, Context& context);
+void add_inspect(CLI::App& app, Context& context);
+void add_kill(CLI::App& app, Context& context);
+void add_logs(CLI::App& app, Context& context);
 void add_policy(CLI::App& app, Context& context);
+void add_ps(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_secret(CLI::App& app, Context& context);
 void add_shell(CLI::App& app, Context& context);
+void add_status(CLI::App& app, Context& context);
+void add_token(CLI::App& app, Context& context);
+void add_top(CLI::App& app, Context& context);
 // One verb for each command that has a preset: claude, npm, …
 void add_named_commands(CLI::App& app, Context& context);
+
+// Every verb there is.
+void add_all_verbs(CLI::App& app, Context& context);
 
 // Parses `argv`, runs the verb that it names, returns the process's exit code.
 int run(int argc, const char* const* argv, Context& context);

@@ -181,6 +181,11 @@ JudgedAddress classify(const os::IpAddress& address) {
   return {.range = range};
 }
 
+std::string listed_as(const os::IpAddress& address) {
+  const auto inside = classify(address).inside;
+  return (inside ? *inside : address).text();
+}
+
 policy::AddressKind kind_of(AddressRange range) noexcept {
   switch (range) {
     case Range::public_:

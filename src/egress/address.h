@@ -43,6 +43,8 @@ struct JudgedAddress {
   friend bool operator==(const JudgedAddress&, const JudgedAddress&) = default;
 };
 JudgedAddress classify(const os::IpAddress& address);
+// As a deny-list names it: the IPv4 address inside, where there is one.
+std::string listed_as(const os::IpAddress& address);
 
 // The same in the policy's three kinds. Agrees with policy::kind_of for every IPv4 address.
 policy::AddressKind kind_of(AddressRange range) noexcept;

@@ -6,10 +6,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
-#include "egress/minute_window.h"
+#include "base/minute_window.h"
 #include "egress/token_bucket.h"
 #include "policy/decision.h"
 
@@ -35,12 +36,24 @@ class EgressBudget {
   static constexpr std::uint64_t kNamesAtOnce = 256;
   static constexpr double kNamesPerSecond = 1;
 
-  EgressBudget(const policy::Limits& limits, Ticks now);
+  // Bytes sent and the requests of the last minute, as they are written to memory that outlives us:
+  // before anything is sent, so that a successor never counts less than was sent.
+  static constexpr std::size_t kKeptSize = 512;
+
+  // `kept`: such memory, zeros or what a predecessor left; as long as this lives. Empty: none.
+  EgressBudget(const policy::Limits& limits, Ticks now, std::span<std::byte> kept = {});
+
+  // Other limits from now on. What was used stays used.
+  void change(const policy::Limits& limits, Ticks now);
 
   // Nothing: it is opened, and counts until close_connection().
   std::optional<BudgetRefusal> open_connection();
   void close_connection();
   std::uint64_t connections() const noexcept { return open_; }
+  // How many are open that a narrower limit has no room for.
+  std::uint64_t over_connections() const noexcept {
+    return open_ > most_connections_ ? open_ - most_connections_ : 0;
+  }
 
   std::optional<BudgetRefusal> request(Ticks now);
   // A name under a wildcard that was not asked for before.
@@ -63,11 +76,15 @@ class EgressBudget {
 
   std::uint64_t most_connections_;
   std::uint64_t open_ = 0;
-  std::optional<MinuteWindow> requests_;
+  void keep_bytes();
+  void keep_requests();
+
+  MinuteWindow requests_;
   TokenBucket names_;
   std::optional<TokenBucket> out_, in_;
   std::optional<std::uint64_t> most_bytes_;  // out, in all
-  std::uint64_t bytes_left_ = 0;
+  std::uint64_t bytes_ = 0;                  // out, so far
+  std::span<std::byte> kept_;
 };
 
 }  // namespace cordon::egress

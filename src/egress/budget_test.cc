@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "egress/budget.h"
 
+#include <array>
 #include <deque>
 #include <random>
 
@@ -135,6 +136,96 @@ TEST(EgressBudget, TakesNothingOfTheTotalThatTheBandwidthHeldBack) {
   EXPECT_EQ(budget.move(Direction::out, 15'000, kStart).bytes, 0U);
   EXPECT_EQ(budget.move(Direction::out, 15'000, kStart + 10s).bytes, 5'000U);
   EXPECT_TRUE(budget.move(Direction::out, 1, kStart + 20s).spent);
+}
+
+TEST(EgressBudget, KeepsWhatWasUsedWhenItsLimitsChange) {
+  policy::Limits limits;
+  limits.egress = 1000;
+  limits.connections = 2;
+  const Ticks now{};
+  EgressBudget budget{limits, now};
+  EXPECT_EQ(budget.move(Direction::out, 600, now).bytes, 600U);
+  EXPECT_EQ(budget.open_connection(), std::nullopt);
+  limits.egress = 700;
+  limits.connections = 1;
+  budget.change(limits, now);
+  EXPECT_EQ(budget.move(Direction::out, 600, now).bytes, 100U);
+  EXPECT_TRUE(budget.move(Direction::out, 1, now).spent);
+  EXPECT_TRUE(budget.open_connection());
+  budget.close_connection();
+  EXPECT_EQ(budget.open_connection(), std::nullopt);
+}
+
+TEST(EgressBudget, CountsWhatWasUsedBeforeThereWasALimit) {
+  EgressBudget budget{{}, kStart};
+  EXPECT_EQ(budget.move(Direction::out, 600, kStart).bytes, 600U);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(budget.request(kStart), std::nullopt);
+  policy::Limits limits;
+  limits.egress = 700;
+  limits.requests_per_minute = 6;
+  budget.change(limits, kStart + 1s);
+  EXPECT_EQ(budget.move(Direction::out, 600, kStart + 1s).bytes, 100U);
+  EXPECT_EQ(budget.request(kStart + 1s), std::nullopt);
+  EXPECT_TRUE(budget.request(kStart + 1s));
+}
+
+TEST(EgressBudget, GivesNothingAwayByBeingChangedAgainAndAgain) {
+  policy::Limits limits;
+  limits.bandwidth = 1000;
+  limits.requests_per_minute = 10;
+  EgressBudget budget{limits, kStart};
+  std::uint64_t moved = 0;
+  int requests = 0;
+  for (int turn = 0; turn < 100; ++turn) {
+    moved += budget.move(Direction::out, 1000, kStart).bytes;
+    if (!budget.request(kStart)) ++requests;
+    limits.bandwidth = turn % 2 == 0 ? 2000 : 1000;
+    limits.requests_per_minute = turn % 2 == 0 ? 20 : 10;
+    budget.change(limits, kStart);
+  }
+  EXPECT_EQ(moved, 1000U);
+  EXPECT_EQ(requests, 20);
+}
+
+TEST(EgressBudget, SaysHowManyConnectionsAreTooMany) {
+  policy::Limits limits;
+  EgressBudget budget{limits, kStart};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(budget.open_connection(), std::nullopt);
+  EXPECT_EQ(budget.over_connections(), 0U);
+  limits.connections = 2;
+  budget.change(limits, kStart);
+  EXPECT_EQ(budget.over_connections(), 3U);
+}
+
+TEST(EgressBudget, GoesOnWhereItsPredecessorDied) {
+  alignas(8) std::array<std::byte, EgressBudget::kKeptSize> kept{};
+  policy::Limits limits;
+  limits.egress = 1000;
+  limits.requests_per_minute = 6;
+  for (int life = 0; life < 3; ++life) {
+    EgressBudget budget{limits, kStart + std::chrono::seconds{life}, kept};
+    EXPECT_EQ(budget.move(Direction::out, 300, kStart).bytes, 300U);
+    EXPECT_EQ(budget.request(kStart + std::chrono::seconds{life}), std::nullopt);
+    EXPECT_EQ(budget.request(kStart + std::chrono::seconds{life}), std::nullopt);
+    // It ends here, without a word.
+  }
+  EgressBudget last{limits, kStart + 3s, kept};
+  EXPECT_EQ(last.move(Direction::out, 300, kStart).bytes, 100U);
+  EXPECT_TRUE(last.move(Direction::out, 1, kStart).spent);
+  EXPECT_TRUE(last.request(kStart + 3s));
+  EXPECT_EQ(last.request(kStart + 63s), std::nullopt) << "a minute is a minute";
+}
+
+TEST(EgressBudget, IsNotFooledByATimeThatIsYetToCome) {
+  alignas(8) std::array<std::byte, EgressBudget::kKeptSize> kept{};
+  policy::Limits limits;
+  limits.requests_per_minute = 1;
+  {
+    EXPECT_EQ((EgressBudget{limits, kStart + 1h, kept}.request(kStart + 1h)), std::nullopt);
+  }
+  EgressBudget next{limits, kStart, kept};
+  EXPECT_TRUE(next.request(kStart));
+  EXPECT_EQ(next.request(kStart + 62s), std::nullopt);
 }
 
 }  // namespace

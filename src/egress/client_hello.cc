@@ -12,7 +12,7 @@ namespace cordon::egress {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-using Refused = std::unexpected<HelloRefusal>;
+using RefusedHello = std::unexpected<HelloRefusal>;
 
 constexpr std::uint16_t kServerName = 0;
 constexpr std::uint16_t kProtocols = 16;
@@ -21,16 +21,16 @@ constexpr std::uint16_t kSupportedVersions = 43;
 constexpr std::uint16_t kOldestTls = 0x0301;
 constexpr std::uint16_t kTls12 = 0x0303;  // later versions stand in an extension
 
-Refused refuse(HelloFault fault, std::string why) {
-  return Refused{HelloRefusal{fault, std::move(why)}};
+RefusedHello refuse(HelloFault fault, std::string why) {
+  return RefusedHello{HelloRefusal{fault, std::move(why)}};
 }
-Refused malformed(std::string why) { return refuse(HelloFault::malformed, std::move(why)); }
+RefusedHello malformed(std::string why) { return refuse(HelloFault::malformed, std::move(why)); }
 
 // Reads numbers and vectors as TLS writes them. What is not there reads as 0 or empty, and makes
 // the reader fail for good: ask once, at the end.
-class Reader {
+class TlsReader {
  public:
-  explicit Reader(Bytes bytes) : rest_{bytes} {}
+  explicit TlsReader(Bytes bytes) : rest_{bytes} {}
 
   Bytes take(std::size_t size) {
     failed_ = failed_ || rest_.size() < size;
@@ -67,11 +67,11 @@ bool hides_a_name(std::uint16_t extension) {
   return (extension >= 0xFE08 && extension <= 0xFE0D) || extension == 0xFD00 || extension == 0xFFCE;
 }
 
-using Checked = std::optional<Refused>;
+using Checked = std::optional<RefusedHello>;
 
 Checked read_server_name(Bytes data, ClientHello& hello) {
-  Reader reader{data};
-  Reader list{reader.vector(2)};
+  TlsReader reader{data};
+  TlsReader list{reader.vector(2)};
   const std::uint16_t kind = list.number(1);
   std::string name = text(list.vector(2));
   if (!reader.finished() || list.failed()) return malformed("a server name of another length");
@@ -80,14 +80,14 @@ Checked read_server_name(Bytes data, ClientHello& hello) {
   for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
   // An address in any spelling is no canonical name.
   if (!policy::is_canonical_name(name))
-    return refuse(HelloFault::bad_name, policy::quoted(name) + " is no host name");
+    return refuse(HelloFault::bad_name, policy::in_quotes(name) + " is no host name");
   hello.server_name = std::move(name);
   return std::nullopt;
 }
 
 Checked read_protocols(Bytes data, ClientHello& hello) {
-  Reader reader{data};
-  Reader list{reader.vector(2)};
+  TlsReader reader{data};
+  TlsReader list{reader.vector(2)};
   while (!list.empty() && !list.failed()) {
     hello.protocols.push_back(text(list.vector(1)));
     if (hello.protocols.back().empty()) return malformed("an empty protocol name");
@@ -98,8 +98,8 @@ Checked read_protocols(Bytes data, ClientHello& hello) {
 }
 
 Checked read_versions(Bytes data, ClientHello& hello) {
-  Reader reader{data};
-  Reader list{reader.vector(1)};
+  TlsReader reader{data};
+  TlsReader list{reader.vector(1)};
   hello.versions.clear();
   while (!list.empty() && !list.failed()) hello.versions.push_back(list.number(2));
   if (!reader.finished() || !list.finished() || hello.versions.empty())
@@ -116,7 +116,7 @@ Checked read_extension(std::uint16_t type, Bytes data, ClientHello& hello) {
 }
 
 Checked read_extensions(Bytes block, ClientHello& hello) {
-  Reader reader{block};
+  TlsReader reader{block};
   std::vector<std::uint16_t> types;
   while (!reader.empty() && !reader.failed()) {
     types.push_back(reader.number(2));
@@ -140,7 +140,7 @@ std::string_view code_of(HelloFault fault) noexcept {
 }
 
 std::expected<ClientHello, HelloRefusal> parse_client_hello(Bytes body) {
-  Reader reader{body};
+  TlsReader reader{body};
   const std::uint16_t version = reader.number(2);
   reader.take(32);  // random
   const Bytes session = reader.vector(1);

@@ -21,7 +21,7 @@ DnsQuery asked(const Raw& raw, DnsTransport transport = DnsTransport::udp) {
 }
 
 // An answer as a client sees it.
-struct Seen {
+struct SeenAnswer {
   int id = 0, rcode = 0, questions = 0;
   bool is_answer = false, truncated = false, recursion_desired = false;
   std::string question;
@@ -34,18 +34,18 @@ struct Seen {
   int whole_rcode() const { return extended << 4 | rcode; }
 };
 
-Seen seen(std::span<const std::byte> answer) {
+SeenAnswer seen(std::span<const std::byte> answer) {
   ns_msg message{};
   EXPECT_EQ(::ns_initparse(reinterpret_cast<const unsigned char*>(answer.data()),
                            static_cast<int>(answer.size()), &message),
             0)
       << to_hex(answer);
-  Seen all{.id = ns_msg_id(message),
-           .rcode = ns_msg_getflag(message, ns_f_rcode),
-           .questions = ns_msg_count(message, ns_s_qd),
-           .is_answer = ns_msg_getflag(message, ns_f_qr) == 1,
-           .truncated = ns_msg_getflag(message, ns_f_tc) == 1,
-           .recursion_desired = ns_msg_getflag(message, ns_f_rd) == 1};
+  SeenAnswer all{.id = ns_msg_id(message),
+                 .rcode = ns_msg_getflag(message, ns_f_rcode),
+                 .questions = ns_msg_count(message, ns_s_qd),
+                 .is_answer = ns_msg_getflag(message, ns_f_qr) == 1,
+                 .truncated = ns_msg_getflag(message, ns_f_tc) == 1,
+                 .recursion_desired = ns_msg_getflag(message, ns_f_rd) == 1};
   ns_rr record{};
   if (all.questions == 1 && ::ns_parserr(&message, ns_s_qd, 0, &record) == 0)
     all.question = ns_rr_name(record);
@@ -82,7 +82,7 @@ TEST(DnsAnswer, RepeatsTheQuestionInTheLettersOfTheClient) {
   raw.name = wire_name("aPi.eXample.COM");
   raw.header[2] = 0;  // recursion not desired
   const std::uint32_t addresses[] = {0xC6120100, 0xC6120101};
-  const Seen answer = seen(answer_addresses(asked(raw), addresses, seconds{5}));
+  const SeenAnswer answer = seen(answer_addresses(asked(raw), addresses, seconds{5}));
   EXPECT_EQ(answer.id, 0x1234);
   EXPECT_TRUE(answer.is_answer);
   EXPECT_FALSE(answer.recursion_desired);
@@ -93,7 +93,7 @@ TEST(DnsAnswer, RepeatsTheQuestionInTheLettersOfTheClient) {
 }
 
 TEST(DnsAnswer, WithoutDataIsNoError) {
-  const Seen answer = seen(answer_no_data(asked(with_opt())));
+  const SeenAnswer answer = seen(answer_no_data(asked(with_opt())));
   EXPECT_EQ(answer.whole_rcode(), ns_r_noerror);
   EXPECT_TRUE(answer.addresses.empty());
   EXPECT_TRUE(answer.has_opt);
@@ -102,14 +102,15 @@ TEST(DnsAnswer, WithoutDataIsNoError) {
 
 TEST(DnsAnswer, ThatRefusesTellsWhyToThoseWhoSpeakEdns) {
   const std::string why = "cordon: evil.example is not allowed by policy (cordon.toml:18)";
-  const Seen told = seen(answer_refused(asked(with_opt()), DnsExtendedError::prohibited, why));
+  const SeenAnswer told =
+      seen(answer_refused(asked(with_opt()), DnsExtendedError::prohibited, why));
   EXPECT_EQ(told.whole_rcode(), ns_r_refused);
   EXPECT_EQ(told.options.substr(0, 2), std::string("\x00\x0F", 2));
   EXPECT_EQ(static_cast<unsigned char>(told.options[3]), why.size() + 2);
   EXPECT_EQ(told.options.substr(4, 2), std::string("\x00\x12", 2));
   EXPECT_EQ(told.options.substr(6), why);
 
-  const Seen plain = seen(answer_refused(asked(Raw{}), DnsExtendedError::prohibited, why));
+  const SeenAnswer plain = seen(answer_refused(asked(Raw{}), DnsExtendedError::prohibited, why));
   EXPECT_EQ(plain.rcode, ns_r_refused);
   EXPECT_FALSE(plain.has_opt);
 }
@@ -145,7 +146,7 @@ TEST(DnsAnswer, IsTruncatedWhereTheClientCannotTakeIt) {
   const DnsQuery udp = asked(Raw{});
   EXPECT_EQ(seen(answer_addresses(udp, fit, seconds{1})).addresses.size(), fit.size());
   EXPECT_FALSE(seen(answer_addresses(udp, fit, seconds{1})).truncated);
-  const Seen cut = seen(answer_addresses(udp, more, seconds{1}));
+  const SeenAnswer cut = seen(answer_addresses(udp, more, seconds{1}));
   EXPECT_TRUE(cut.truncated);
   EXPECT_TRUE(cut.addresses.empty());
   EXPECT_EQ(cut.question, "api.example.com");

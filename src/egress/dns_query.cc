@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHeader = NS_HFIXEDSZ;
 
-using Refused = std::unexpected<DnsRefusal>;
+using RefusedQuery = std::unexpected<DnsRefusal>;
 
 // The header's fields, read before anything is believed: a refusal repeats them.
 class Header {
@@ -34,12 +34,12 @@ class Header {
   std::uint16_t authorities() const { return words_[4]; }
   std::uint16_t additional() const { return words_[5]; }
 
-  Refused refuse(DnsFault fault, std::string why) const {
-    return Refused{DnsRefusal{.fault = fault,
-                              .why = std::move(why),
-                              .id = id(),
-                              .opcode = opcode(),
-                              .recursion_desired = recursion_desired()}};
+  RefusedQuery refuse(DnsFault fault, std::string why) const {
+    return RefusedQuery{DnsRefusal{.fault = fault,
+                                   .why = std::move(why),
+                                   .id = id(),
+                                   .opcode = opcode(),
+                                   .recursion_desired = recursion_desired()}};
   }
 
  private:
@@ -88,7 +88,7 @@ std::expected<Edns, DnsRefusal> read_edns(const Header& header, const ns_rr& rec
   return Edns{.payload = std::max<std::uint16_t>(payload, 512), .dnssec_ok = (ttl & 0x8000U) != 0};
 }
 
-std::optional<Refused> refuse_header(const Header& header) {
+std::optional<RefusedQuery> refuse_header(const Header& header) {
   if (header.is_answer()) return header.refuse(DnsFault::no_query, "an answer");
   if (header.opcode() != ns_o_query)
     return header.refuse(DnsFault::other_opcode, "an operation other than a query");
@@ -106,7 +106,7 @@ std::optional<Refused> refuse_header(const Header& header) {
 
 std::expected<DnsQuery, DnsRefusal> parse_query(std::span<const std::byte> message,
                                                 DnsTransport transport) {
-  if (message.size() < kHeader) return Refused{DnsRefusal{.why = "shorter than a header"}};
+  if (message.size() < kHeader) return RefusedQuery{DnsRefusal{.why = "shorter than a header"}};
   const Header header{message};
   if (auto refused = refuse_header(header)) return *std::move(refused);
   const bool by_tcp = transport == DnsTransport::tcp;
@@ -151,7 +151,7 @@ std::expected<DnsQuery, DnsRefusal> parse_query(std::span<const std::byte> messa
     auto edns = read_edns(header, record);
     if (!edns) {
       edns.error().question = std::move(query.question);
-      return Refused{std::move(edns).error()};
+      return RefusedQuery{std::move(edns).error()};
     }
     query.edns = *edns;
   }

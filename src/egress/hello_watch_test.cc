@@ -27,7 +27,7 @@ std::string without_first_hello(const std::string& bytes) {
   return bytes.substr(peeker.size());
 }
 
-const char* const kName = "api.example.com";
+const char* const kWatchedName = "api.example.com";
 
 std::string hello_for(std::string_view name, std::size_t fragment = 1000) {
   Hello hello;
@@ -54,9 +54,9 @@ std::string retry_random() {
 
 TEST(HelloWatch, IsOverWithTheAnswerOfAServerThatWantsNoOtherHello) {
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    TlsEnd client = tls_client(kName, "P-256", version);
+    TlsEnd client = tls_client(kWatchedName, "P-256", version);
     TlsEnd server = tls_server("P-256");
-    HelloWatch watch{kName};
+    HelloWatch watch{kWatchedName};
     const std::string first = client.hear("");
     EXPECT_EQ(without_first_hello(first), "");
     const std::string answer = server.hear(first);
@@ -71,9 +71,9 @@ TEST(HelloWatch, IsOverWithTheAnswerOfAServerThatWantsNoOtherHello) {
 }
 
 TEST(HelloWatch, PassesTheSecondHelloOfAnHonestClient) {
-  TlsEnd client = tls_client(kName, "P-256:P-384", TLS1_3_VERSION);
+  TlsEnd client = tls_client(kWatchedName, "P-256:P-384", TLS1_3_VERSION);
   TlsEnd server = tls_server("P-384");
-  HelloWatch watch{kName};
+  HelloWatch watch{kWatchedName};
   const std::string answer = server.hear(client.hear(""));
   watch.from_server(as_bytes(answer));
   EXPECT_FALSE(watch.is_over());  // it asks for another
@@ -86,9 +86,9 @@ TEST(HelloWatch, PassesTheSecondHelloOfAnHonestClient) {
 
 TEST(HelloWatch, RefusesASecondHelloForAnotherName) {
   for (const std::size_t chunk : {1U, 5U, 100'000U}) {
-    TlsEnd client = tls_client(kName, "P-256:P-384", TLS1_3_VERSION);
+    TlsEnd client = tls_client(kWatchedName, "P-256:P-384", TLS1_3_VERSION);
     TlsEnd server = tls_server("P-384");
-    HelloWatch watch{kName};
+    HelloWatch watch{kWatchedName};
     const std::string answer = server.hear(client.hear(""));
     watch.from_server(as_bytes(answer));
     ::SSL_set_tlsext_host_name(client.ssl(), "other.example.com");
@@ -112,10 +112,10 @@ TEST(HelloWatch, JudgesASecondHelloThatDoesNotWaitForTheServer) {
   for (const std::string& before : {std::string{}, ccs, early, both}) {
     for (const std::size_t fragment : {1U, 6U, 1000U}) {
       for (const std::size_t chunk : {1U, 4U, 1000U}) {
-        HelloWatch honest{kName};
-        EXPECT_EQ(watched(honest, before + hello_for(kName, fragment), chunk), std::nullopt);
+        HelloWatch honest{kWatchedName};
+        EXPECT_EQ(watched(honest, before + hello_for(kWatchedName, fragment), chunk), std::nullopt);
         EXPECT_TRUE(honest.is_over());
-        HelloWatch other{kName};
+        HelloWatch other{kWatchedName};
         EXPECT_EQ(watched(other, before + hello_for("other.example.com", fragment), chunk),
                   HelloFault::other_name);
         EXPECT_FALSE(other.is_over());
@@ -128,7 +128,7 @@ TEST(HelloWatch, JudgesASecondHelloThatDoesNotWaitForTheServer) {
 TEST(HelloWatch, KnowsARetryByItsRandom) {
   for (const std::size_t chunk : {1U, 20U, 1000U}) {
     const auto is_over = [&](const std::string& answer) {
-      HelloWatch watch{kName};
+      HelloWatch watch{kWatchedName};
       for (std::size_t at = 0; at < answer.size(); at += chunk)
         watch.from_server(as_bytes(std::string_view{answer}.substr(at, chunk)));
       return watch.is_over();
@@ -151,7 +151,7 @@ TEST(HelloWatch, KnowsARetryByItsRandom) {
 
 TEST(HelloWatch, RefusesBytesThatAreNoTlsBehindTheHello) {
   const auto fault = [](const std::string& bytes) {
-    HelloWatch watch{kName};
+    HelloWatch watch{kWatchedName};
     return watched(watch, bytes, 3);
   };
   EXPECT_EQ(fault("GET / HTTP/1.1\r\n"), HelloFault::not_tls);

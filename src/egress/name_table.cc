@@ -11,14 +11,14 @@ namespace cordon::egress {
 Result<NamedAddress> NameTable::add(std::string_view name, NameOrigin origin) {
   if (const auto known = address_of(name)) return NamedAddress{*known, false};
   if (!policy::is_canonical_name(name))
-    return Error{Errc::invalid, policy::quoted(name) + " is no host name"};
+    return Error{Errc::invalid, policy::in_quotes(name) + " is no host name"};
   const bool pinned = origin == NameOrigin::pinned;
   std::vector<std::string>& names = pinned ? pinned_ : fresh_;
   if (names.size() == kMostOfEach || bytes_ + name.size() > kMostBytes) {
     return Error{
         Errc::exhausted,
         fmt::format("no address left for {}: this sandbox has asked for {} names of {} bytes",
-                    policy::quoted(name), pinned_.size() + fresh_.size(), bytes_)};
+                    policy::in_quotes(name), pinned_.size() + fresh_.size(), bytes_)};
   }
   const auto ipv4 =
       (pinned ? kFirstPinned : kFirstFresh) + static_cast<std::uint32_t>(names.size());

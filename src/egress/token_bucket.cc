@@ -14,6 +14,13 @@ void TokenBucket::fill(Ticks now) {
   filled_ = now;
 }
 
+void TokenBucket::change(double per_second, std::uint64_t burst, Ticks now) {
+  fill(now);
+  per_second_ = per_second;
+  burst_ = static_cast<double>(burst);
+  level_ = std::min(level_, burst_);
+}
+
 bool TokenBucket::take(std::uint64_t count, Ticks now) {
   fill(now);
   const auto wanted = static_cast<double>(count);

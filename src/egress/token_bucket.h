@@ -16,6 +16,9 @@ class TokenBucket {
   TokenBucket(double per_second, std::uint64_t burst, Ticks now)
       : per_second_{per_second}, burst_{static_cast<double>(burst)}, level_{burst_}, filled_{now} {}
 
+  // Another rate from now on, with what is there, as far as it still fits.
+  void change(double per_second, std::uint64_t burst, Ticks now);
+
   // All of them or none. A time before that of the last call counts as that time.
   bool take(std::uint64_t count, Ticks now);
   // As many of them as there are.

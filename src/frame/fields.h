@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -28,6 +29,12 @@ concept Travels = requires(T& value) { T::fields(value); };
 template <class T>
 concept ClosedEnum = std::is_enum_v<T> && requires(T value) {
   { last_of(value) } -> std::same_as<T>;
+};
+
+// A struct that shows bytes of somebody else's: read, it points into the message.
+template <class T>
+concept ViewOfBytes = !Travels<T> && requires(T& value) {
+  { value.bytes } -> std::same_as<std::span<const std::byte>&>;
 };
 
 // Inside a struct: lists its fields, in the order of the wire, and makes it comparable.
@@ -63,6 +70,11 @@ class FieldWriter {
   void put(const std::optional<T>& value) {
     put(value.has_value());
     if (value) put(*value);
+  }
+  // Bytes that stay where they are.
+  template <ViewOfBytes T>
+  void put(const T& value) {
+    out_.text(as_text(value.bytes));
   }
   template <Travels T>
   void put(const T& value) {
@@ -127,6 +139,12 @@ class FieldReader {
     TRY_DO(get(there));
     if (there) return get(value.emplace());
     value.reset();
+    return {};
+  }
+  template <ViewOfBytes T>
+  Status get(T& value) {
+    TRY(const auto text, in_.text(in_.left()));
+    value.bytes = as_bytes(text);
     return {};
   }
   template <Travels T>

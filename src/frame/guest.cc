@@ -10,6 +10,11 @@ namespace cordon::frame {
 std::vector<std::byte> encode(const ToGuest& frame) { return with_length(encode_variant(frame)); }
 std::vector<std::byte> encode(const FromGuest& frame) { return with_length(encode_variant(frame)); }
 
+void append(std::vector<std::byte>& out, const FromGuest& frame) {
+  const std::vector<std::byte> bytes = encode(frame);
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
 Result<ToGuest> decode_to_guest(std::span<const std::byte> body) {
   return decode_variant<ToGuest>(body);
 }

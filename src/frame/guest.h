@@ -19,10 +19,14 @@
 #include "base/result.h"
 #include "frame/fences.h"
 #include "frame/fields.h"
+#include "frame/guest_files.h"
+#include "frame/guest_tree.h"
+#include "frame/guest_tunnel.h"
+#include "frame/guest_watch.h"
 
 namespace cordon::frame {
 
-inline constexpr std::uint16_t kGuestVersion = 1;
+inline constexpr std::uint16_t kGuestVersion = 3;
 // The longest frame, its type byte included; longer ones end the connection.
 inline constexpr std::size_t kLongestGuestFrame = std::size_t{2} << 20U;
 // Bytes of data in one frame: small enough that no stream holds the others up.
@@ -32,6 +36,11 @@ inline constexpr std::uint64_t kInputWindow = std::uint64_t{256} << 10U;
 // Bytes that the guest keeps of each output stream until they are acknowledged; then the writer
 // waits.
 inline constexpr std::uint32_t kDefaultRing = std::uint32_t{1} << 20U;
+
+// Of a command's first word in Processes.
+inline constexpr std::size_t kLongestProcessName = 64;
+// Process numbers are at most this: there is always a next one.
+inline constexpr std::uint32_t kLastProcess = std::uint32_t{1} << 30U;
 
 enum class Stream : std::uint8_t { out, err };  // a terminal has only `out`
 constexpr Stream last_of(Stream) noexcept { return Stream::err; }
@@ -131,29 +140,6 @@ struct AskUsage {
   CORDON_FIELDS(AskUsage, self.request);
 };
 
-enum class FileAct : std::uint8_t {
-  read,   // `offset`, `count`
-  write,  // `bytes` at `offset`; `count` 1: truncate first; made where absent, mode 0644
-  list,   // entries of a directory, after the name in `bytes` (paging)
-  stat,
-  make_directory,
-  remove,  // a file, or a directory with all below it
-  rename,  // to the path in `bytes`
-};
-constexpr FileAct last_of(FileAct) noexcept { return FileAct::rename; }
-
-// Done by a child of the spawner, with the workload's rights and behind its fences.
-struct FileRequest {
-  std::uint32_t request = 0;
-  FileAct act = FileAct::stat;
-  std::string path;  // absolute, inside; links are followed as the workload would
-  std::uint64_t offset = 0;
-  std::uint32_t count = 0;
-  std::string bytes;
-  CORDON_FIELDS(FileRequest, self.request, self.act, self.path, self.offset, self.count,
-                self.bytes);
-};
-
 // --- from the guest
 
 struct Hello {
@@ -173,6 +159,31 @@ struct Started {
   std::uint32_t process = 0;
   std::uint32_t pid = 0;  // inside
   CORDON_FIELDS(Started, self.process, self.pid);
+};
+
+// A process that the guest has not forgotten: its end, or some of its bytes, are still to be taken
+// by a host. Where the streams stand, so that another host can go on.
+struct KnownProcess {
+  std::uint32_t process = 0;
+  std::uint32_t pid = 0;  // inside; 0: not begun yet
+  std::string name;       // the first word of its command, at most kLongestProcessName bytes
+  bool terminal = false;
+  bool ended = false;                  // an exit or a failed start is owed, or acknowledged
+  bool end_acknowledged = false;       // it will not be told again
+  std::uint64_t out_acknowledged = 0;  // where Output begins again
+  std::uint64_t err_acknowledged = 0;
+  std::uint64_t input_given = 0;  // the next byte of Input
+  bool input_ended = false;       // no more is taken
+  CORDON_FIELDS(KnownProcess, self.process, self.pid, self.name, self.terminal, self.ended,
+                self.end_acknowledged, self.out_acknowledged, self.err_acknowledged,
+                self.input_given, self.input_ended);
+};
+
+// After every Hello, before anything else: all of them.
+struct Processes {
+  std::uint32_t highest = 0;  // number that was ever started: who goes on takes greater ones
+  std::vector<KnownProcess> known;
+  CORDON_FIELDS(Processes, self.highest, self.known);
 };
 
 struct Output {
@@ -224,37 +235,18 @@ struct Usage {
   CORDON_FIELDS(Usage, self.request, self.disk, self.processes);
 };
 
-enum class FileType : std::uint8_t { file, directory, link, other };
-constexpr FileType last_of(FileType) noexcept { return FileType::other; }
-
-struct FileEntry {
-  std::string name;
-  FileType type = FileType::other;
-  std::uint64_t size = 0;
-  std::uint32_t mode = 0;
-  std::uint64_t modified = 0;  // nanoseconds since 1970
-  std::string target;          // of a link
-  CORDON_FIELDS(FileEntry, self.name, self.type, self.size, self.mode, self.modified, self.target);
-};
-
-struct FileReply {
-  std::uint32_t request = 0;
-  std::int32_t error_number = 0;
-  std::string bytes;               // of read
-  std::vector<FileEntry> entries;  // of list and stat
-  bool more = false;               // of list
-  CORDON_FIELDS(FileReply, self.request, self.error_number, self.bytes, self.entries, self.more);
-};
-
 // The order is the wire's: a type byte is the index. New frames go to the end, with a new version.
 using ToGuest = std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, AcknowledgeExit,
-                             Resume, AskUsage, FileRequest, Tree>;
-using FromGuest =
-    std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage, FileReply>;
+                             Resume, AskUsage, FileRequest, Tree, OpenTunnel, TunnelData, TunnelEnd,
+                             TunnelTaken, CloseTunnel, StartWatch, StopWatch, WriteTree, ReadTree>;
+using FromGuest = std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage,
+                               FileReply, Processes, TunnelOpened, TunnelFailed, TunnelData,
+                               TunnelEnd, TunnelTaken, WatchBegun, WatchEvents, WatchEnded>;
 
 // With the length in front, ready to be written.
 std::vector<std::byte> encode(const ToGuest& frame);
 std::vector<std::byte> encode(const FromGuest& frame);
+void append(std::vector<std::byte>& out, const FromGuest& frame);
 
 // `body`: a whole frame without its length.
 Result<ToGuest> decode_to_guest(std::span<const std::byte> body);

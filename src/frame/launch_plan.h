@@ -104,7 +104,8 @@ struct LaunchPlan {
   std::string id;                // of the sandbox; in the name of every kernel object
   std::uint32_t namespaces = 0;  // CLONE_NEW… bits; the floor wants all of kNamespaces
   bool no_new_privs = false;
-  bool network = false;  // always false until there is an egress: loopback only
+  bool network = false;  // what wants out is handed to the tenant's egress; false: loopback only
+  std::string tenant;    // whose egress; empty in local use
   Ids ids = Ids::caller;
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
@@ -117,9 +118,9 @@ struct LaunchPlan {
   bool groups = false;  // limits are kept by control groups; false: not available to this caller
   GroupLimits limits;
   Setup setup;  // handed to cordon-init
-  CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.ids,
-                self.host_name, self.root, self.root_path, self.binds, self.files, self.directories,
-                self.workspace, self.disk, self.groups, self.limits, self.setup);
+  CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
+                self.ids, self.host_name, self.root, self.root_path, self.binds, self.files,
+                self.directories, self.workspace, self.disk, self.groups, self.limits, self.setup);
 };
 
 // user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not

@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 1;
+inline constexpr std::uint32_t kLauncherVersion = 2;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -65,6 +65,47 @@ struct List {
   CORDON_FIELDS(List, self.after);
 };
 
+// The network of all sandboxes whose plans name `tenant`: its cordon-egress is started where it
+// does not run, or has died, and gets the sockets of those that live. Answered by EgressOpened or
+// Refused. Before the first plan with a network, and again when its link has ended.
+struct OpenEgress {
+  std::string tenant;
+  CORDON_FIELDS(OpenEgress, self.tenant);
+};
+
+// The holder of the tenant's credentials, started anew: an earlier one ends, and all that it held
+// is gone. Answered by BrokerOpened or Refused. After OpenEgress.
+struct OpenBroker {
+  std::string tenant;
+  CORDON_FIELDS(OpenBroker, self.tenant);
+};
+
+// Reads a source of secrets that the floor names for `host`, by a program of its own, which tells
+// the tenant's broker and nobody else. Answered by SourceStarted, when nothing has been read yet,
+// or Refused. After OpenBroker. `ticket`: of the caller's choosing, not 0; used once.
+struct ReadSource {
+  std::string tenant;
+  std::uint64_t ticket = 0;
+  std::string source;  // "env:NAME", "file:/PATH", "cmd:COMMAND"
+  std::string host;
+  CORDON_FIELDS(ReadSource, self.tenant, self.ticket, self.source, self.host);
+};
+
+// The socket at which the node listens, one descriptor beside it, for whatever node comes next: in
+// place of an earlier one of that name. Without a descriptor: there is none any more. Answered by
+// Stored or Refused.
+struct KeepListener {
+  std::string name;     // lower-case letters and digits
+  std::string address;  // told to who takes it; no more than 256 letters
+  CORDON_FIELDS(KeepListener, self.name, self.address);
+};
+
+// A copy of it. Answered by Stored with the descriptor beside it, or Refused.
+struct TakeListener {
+  std::string name;
+  CORDON_FIELDS(TakeListener, self.name);
+};
+
 // --- from the launcher
 
 // Beside it two or three descriptors: the control stream, a pidfd of pid 1, and where it has a
@@ -78,7 +119,7 @@ struct Launched {
 };
 
 // Nothing was done. `code`: "malformed", "plan_below_floor", "not_found", "exists", "exhausted",
-// "ended", "unavailable"; at the door of a service "denied", "busy".
+// "ended", "unavailable", "denied", "busy".
 struct Refused {
   std::string id;
   std::string code;
@@ -117,8 +158,9 @@ struct Ended {
 };
 
 struct Stored {
-  std::string id;
-  CORDON_FIELDS(Stored, self.id);
+  std::string id;       // of a sandbox, or "listener:NAME"
+  std::string address;  // of a listener
+  CORDON_FIELDS(Stored, self.id, self.address);
 };
 
 enum class HeldAs : std::uint8_t {
@@ -140,14 +182,35 @@ struct Sandboxes {
   CORDON_FIELDS(Sandboxes, self.held, self.more);
 };
 
+// Beside it one descriptor: the node's link to that cordon-egress (frame/egress.h). An earlier one
+// is dead.
+struct EgressOpened {
+  std::string id;  // "egress:TENANT"
+  CORDON_FIELDS(EgressOpened, self.id);
+};
+
+// Beside it one descriptor: the owner's link to that cordon-broker (frame/broker.h).
+struct BrokerOpened {
+  std::string id;  // "broker:TENANT"
+  CORDON_FIELDS(BrokerOpened, self.id);
+};
+
+struct SourceStarted {
+  std::string id;  // "source:TICKET"
+  CORDON_FIELDS(SourceStarted, self.id);
+};
+
 // The first word of a service to a node that it lets in; Refused to any other.
 struct Welcome {
   std::uint32_t version = kLauncherVersion;
-  CORDON_FIELDS(Welcome, self.version);
+  std::string facts;  // of the host, with the launcher's rights: record/host_facts_text.h
+  CORDON_FIELDS(Welcome, self.version, self.facts);
 };
 
-using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List>;
-using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome>;
+using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker,
+                                ReadSource, KeepListener, TakeListener>;
+using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome,
+                                  EgressOpened, BrokerOpened, SourceStarted>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

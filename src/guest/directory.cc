@@ -62,14 +62,18 @@ std::uint64_t since_1970(const timespec& time) {
 
 Result<frame::FileEntry> describe(const os::Fd& directory, const std::string& name) {
   struct stat facts{};
-  if (::fstatat(directory.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+  const int flags = AT_SYMLINK_NOFOLLOW | (name.empty() ? AT_EMPTY_PATH : 0);
+  if (::fstatat(directory.get(), name.c_str(), &facts, flags) != 0) {
     return Error::from_errno("fstatat");
   }
   frame::FileEntry entry{.name = name,
                          .type = type_of(facts.st_mode),
                          .size = static_cast<std::uint64_t>(facts.st_size),
                          .mode = facts.st_mode & 07777U,
-                         .modified = since_1970(facts.st_mtim)};
+                         .modified = since_1970(facts.st_mtim),
+                         .user = facts.st_uid,
+                         .group = facts.st_gid,
+                         .inode = facts.st_ino};
   if (entry.type == frame::FileType::link) {
     std::array<char, PATH_MAX> target{};
     const ssize_t length =
@@ -78,6 +82,8 @@ Result<frame::FileEntry> describe(const os::Fd& directory, const std::string& na
   }
   return entry;
 }
+
+Result<frame::FileEntry> describe(const os::Fd& object) { return describe(object, {}); }
 
 Result<std::vector<std::string>> names_in(const os::Fd& directory) {
   TRY(os::Fd copy, os::duplicate(directory));
@@ -96,31 +102,38 @@ Result<std::vector<std::string>> names_in(const os::Fd& directory) {
   return names;
 }
 
-Status remove_tree(const std::string& path) {
-  struct stat facts{};
-  if (::lstat(path.c_str(), &facts) != 0) return Error::from_errno("lstat");
-  TRY(const bool gone, unlink(os::at_cwd(), path));
-  if (gone) return {};
+Status remove_entry(const os::Fd& directory, const std::string& name) {
+  TRY_DO(describe(directory, name));  // not there: that is for who asks to know
+  TRY(const bool gone, unlink(directory, name));
+  if (gone || ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR) == 0) return {};
+  return Error::from_errno("unlinkat");
+}
+
+Result<bool> remove_tree(const os::Fd& directory, const std::string& name, std::size_t most) {
+  TRY_DO(describe(directory, name));
+  TRY(const bool gone, unlink(directory, name));
+  if (gone) return false;
   std::vector<Level> levels;
-  TRY(Level top, enter(os::at_cwd(), path));
+  TRY(Level top, enter(directory, name));
   levels.push_back(std::move(top));
-  while (!levels.empty()) {
+  for (std::size_t removed = 0; !levels.empty(); ++removed) {
+    if (removed == most) return true;
     Level& level = levels.back();
     if (!level.left.empty()) {
-      std::string name = std::move(level.left.back());
+      std::string entry = std::move(level.left.back());
       level.left.pop_back();
-      TRY(const bool removed, unlink(level.directory, name));
-      if (removed) continue;
-      TRY(Level below, enter(level.directory, std::move(name)));
+      TRY(const bool went, unlink(level.directory, entry));
+      if (went) continue;
+      TRY(Level below, enter(level.directory, std::move(entry)));
       levels.push_back(std::move(below));
       continue;
     }
-    const std::string name = std::move(level.name);
+    const std::string emptied = std::move(level.name);
     levels.pop_back();
-    const int above = levels.empty() ? AT_FDCWD : levels.back().directory.get();
-    if (::unlinkat(above, name.c_str(), AT_REMOVEDIR) != 0) return Error::from_errno("unlinkat");
+    const int above = levels.empty() ? directory.get() : levels.back().directory.get();
+    if (::unlinkat(above, emptied.c_str(), AT_REMOVEDIR) != 0) return Error::from_errno("unlinkat");
   }
-  return {};
+  return false;
 }
 
 }  // namespace cordon::guest

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "guest/directory.h"
+#include "os/file.h"
 #include "os/test_support.h"
 
 namespace cordon::guest {
@@ -111,6 +113,124 @@ TEST_F(FileActs, RefusesPathsThatAreNotAbsolute) {
   EXPECT_EQ(read("").error_number, EINVAL);
   EXPECT_EQ(read(std::string("/etc\0/passwd", 12)).error_number, EINVAL);
   EXPECT_EQ(act({.act = FileAct::rename, .path = at("f"), .bytes = "g"}).error_number, EINVAL);
+}
+
+TEST_F(FileActs, TellsOfTheFileWithWhatItReadsAndWrites) {
+  const FileReply written = write(at("f"), "hello");
+  ASSERT_EQ(written.entries.size(), 1U);
+  const FileReply got = read(at("f"), 1, 2);
+  ASSERT_EQ(got.entries.size(), 1U);
+  EXPECT_EQ(got.bytes, "el");
+  EXPECT_EQ(got.entries[0].size, 5U);
+  EXPECT_EQ(got.entries[0].user, ::getuid());
+  EXPECT_EQ(got.entries[0].group, ::getgid());
+  EXPECT_EQ(got.entries[0].inode, written.entries[0].inode);
+  // Another file under the same name: who reads in parts can tell.
+  ASSERT_EQ(write(at("g"), "other").error_number, 0);
+  ASSERT_EQ(act({.act = FileAct::rename, .path = at("g"), .bytes = at("f")}).error_number, 0);
+  EXPECT_NE(read(at("f")).entries.at(0).inode, got.entries[0].inode);
+}
+
+TEST_F(FileActs, MakesWhatIsMissingAboveOnlyWhereItIsAskedTo) {
+  const std::string deep = at("a//b/c/f");
+  EXPECT_EQ(write(deep, "x").error_number, ENOENT);
+  EXPECT_EQ(act({.act = FileAct::write, .path = deep, .bytes = "x", .parents = true}).error_number,
+            0);
+  EXPECT_EQ(read(at("a/b/c/f")).bytes, "x");
+  EXPECT_EQ(act({.act = FileAct::make_directory, .path = at("d/e"), .parents = false}).error_number,
+            ENOENT);
+  for (int twice = 0; twice < 2; ++twice) {
+    EXPECT_EQ(
+        act({.act = FileAct::make_directory, .path = at("d/e/"), .mode = 0700, .parents = true})
+            .error_number,
+        0);
+  }
+  EXPECT_EQ(act({.act = FileAct::stat, .path = at("d/e")}).entries.at(0).mode, 0700U);
+  EXPECT_EQ(act({.act = FileAct::stat, .path = at("d")}).entries.at(0).mode, 0755U);
+  // Not through a file, and not in the place of a link that leads nowhere.
+  EXPECT_EQ(
+      act({.act = FileAct::make_directory, .path = at("a/b/c/f/g"), .parents = true}).error_number,
+      ENOTDIR);
+  ASSERT_EQ(::symlink("nowhere", at("dangling").c_str()), 0);
+  EXPECT_EQ(
+      act({.act = FileAct::make_directory, .path = at("dangling/g"), .parents = true}).error_number,
+      ENOENT);
+  EXPECT_EQ(act({.act = FileAct::rename, .path = at("a"), .bytes = at("h/i/a"), .parents = true})
+                .error_number,
+            0);
+  EXPECT_EQ(read(at("h/i/a/b/c/f")).bytes, "x");
+}
+
+TEST_F(FileActs, SetsModesAndTimes) {
+  constexpr std::uint64_t kThen = 1'234'567'890'123'456'789;
+  EXPECT_EQ(
+      act({.act = FileAct::write, .path = at("f"), .bytes = "x", .mode = 0751, .modified = kThen})
+          .error_number,
+      0);
+  frame::FileEntry told = act({.act = FileAct::stat, .path = at("f")}).entries.at(0);
+  EXPECT_EQ(told.mode, 0751U);
+  EXPECT_EQ(told.modified, kThen);
+  EXPECT_EQ(act({.act = FileAct::change, .path = at("f"), .mode = 0600}).error_number, 0);
+  told = act({.act = FileAct::stat, .path = at("f")}).entries.at(0);
+  EXPECT_EQ(told.mode, 0600U);
+  EXPECT_EQ(told.modified, kThen);
+  ASSERT_EQ(::symlink("f", at("link").c_str()), 0);
+  EXPECT_EQ(act({.act = FileAct::change, .path = at("link"), .mode = 0777}).error_number,
+            EOPNOTSUPP);
+  EXPECT_EQ(act({.act = FileAct::change, .path = at("link"), .modified = 7}).error_number, 0);
+  EXPECT_EQ(act({.act = FileAct::stat, .path = at("f")}).entries.at(0).modified, kThen);
+  EXPECT_EQ(act({.act = FileAct::stat, .path = at("link")}).entries.at(0).modified, 7U);
+}
+
+TEST_F(FileActs, ReplacesNothingWhereItIsAskedNotTo) {
+  ASSERT_EQ(write(at("f"), "old").error_number, 0);
+  ASSERT_EQ(write(at("g"), "new").error_number, 0);
+  EXPECT_EQ(
+      act({.act = FileAct::write, .path = at("f"), .bytes = "new", .exclusive = true}).error_number,
+      EEXIST);
+  EXPECT_EQ(act({.act = FileAct::rename, .path = at("g"), .bytes = at("f"), .exclusive = true})
+                .error_number,
+            EEXIST);
+  EXPECT_EQ(read(at("f")).bytes, "old");
+  EXPECT_EQ(act({.act = FileAct::rename, .path = at("g"), .bytes = at("f")}).error_number, 0);
+  EXPECT_EQ(read(at("f")).bytes, "new");
+}
+
+TEST_F(FileActs, MakesLinksAndTellsOfTheirTargets) {
+  ASSERT_EQ(write(at("f"), "text").error_number, 0);
+  EXPECT_EQ(act({.act = FileAct::make_link, .path = at("d/link"), .bytes = "../f", .parents = true})
+                .error_number,
+            0);
+  EXPECT_EQ(act({.act = FileAct::make_link, .path = at("d/link"), .bytes = "x"}).error_number,
+            EEXIST);
+  EXPECT_EQ(read(at("d/link")).bytes, "text");
+  const FileReply followed = act({.act = FileAct::stat, .path = at("d/link"), .follow = true});
+  ASSERT_EQ(followed.entries.size(), 1U);
+  EXPECT_EQ(followed.entries[0].type, FileType::file);
+  EXPECT_EQ(followed.entries[0].size, 4U);
+}
+
+TEST_F(FileActs, RemovesOneEntryOrATreeInPieces) {
+  ASSERT_EQ(
+      act({.act = FileAct::write, .path = at("d/f"), .bytes = "x", .parents = true}).error_number,
+      0);
+  EXPECT_EQ(act({.act = FileAct::remove, .path = at("d"), .count = 1}).error_number, ENOTEMPTY);
+  EXPECT_EQ(act({.act = FileAct::remove, .path = at("d/f"), .count = 1}).error_number, 0);
+  EXPECT_EQ(act({.act = FileAct::remove, .path = at("d/f"), .count = 1}).error_number, ENOENT);
+  EXPECT_EQ(act({.act = FileAct::remove, .path = at("d"), .count = 1}).error_number, 0);
+  const auto top = os::openat(os::at_cwd(), dir_.path().c_str(), O_PATH | O_DIRECTORY);
+  ASSERT_TRUE(top);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(act({.act = FileAct::write, .path = at("t/u/" + std::to_string(i)), .parents = true})
+                  .error_number,
+              0);
+  }
+  int pieces = 1;
+  for (auto more = remove_tree(*top, "t", 6); more && *more; more = remove_tree(*top, "t", 6)) {
+    ++pieces;
+  }
+  EXPECT_GE(pieces, 4);
+  EXPECT_FALSE(std::filesystem::exists(at("t")));
 }
 
 }  // namespace

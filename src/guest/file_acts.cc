@@ -7,12 +7,14 @@
 
 #include "guest/process.h"
 #include "os/file.h"
+#include "os/pipe_size.h"
 
 namespace cordon::guest {
 namespace {
 
-constexpr std::size_t kMostActs = 8;
-constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
+constexpr std::size_t kAnswerAtOnce = std::size_t{64} << 10U;
+// Most of a long answer, so that whoever writes it need not wait for every part to be read.
+constexpr std::size_t kAnswer = std::size_t{1} << 20U;
 
 // The child has the workload's id: its bytes are judged like a stranger's.
 frame::FileReply to_reply(std::uint32_t request, const std::vector<std::byte>& framed) {
@@ -33,8 +35,9 @@ frame::FileReply to_reply(std::uint32_t request, const std::vector<std::byte>& f
 }  // namespace
 
 Result<os::Fd> FileActs::begin(const os::Epoll& epoll, std::uint32_t request) {
-  if (acts_.size() >= kMostActs) return Error::from_errno("file acts", EAGAIN);
+  if (acts_.size() >= frame::kMostFileActs) return Error::from_errno("file acts", EAGAIN);
   TRY(os::Pipe pipe, os::pipe2());
+  os::widen_pipe(pipe.read, kAnswer);
   TRY_DO(os::set_nonblocking(pipe.read, true));
   const std::uint32_t slot = next_slot_++;
   TRY_DO(epoll.add(pipe.read, EPOLLIN, tag_of(Role::file, slot)));
@@ -47,8 +50,8 @@ std::optional<frame::FileReply> FileActs::hear(const os::Epoll& epoll, std::uint
   if (found == acts_.end()) return std::nullopt;
   Act& act = found->second;
   const std::size_t had = act.bytes.size();
-  act.bytes.resize(had + kReadAtOnce);
-  const ssize_t count = ::read(act.answer.get(), act.bytes.data() + had, kReadAtOnce);
+  act.bytes.resize(had + kAnswerAtOnce);
+  const ssize_t count = ::read(act.answer.get(), act.bytes.data() + had, kAnswerAtOnce);
   const bool later = count < 0 && (errno == EAGAIN || errno == EINTR);
   act.bytes.resize(had + (count > 0 ? static_cast<std::size_t>(count) : 0));
   const bool whole = count <= 0 && !later;

@@ -20,16 +20,14 @@ constexpr std::size_t kLeastRing = std::size_t{4} << 10U;
 constexpr std::size_t kMostRing = std::size_t{64} << 20U;
 constexpr int kMostSignals = 64;
 
-Error nonsense(const char* what) { return Error{Errc::invalid, what}; }
-
 }  // namespace
 
 Status Loop::on_body(std::span<const std::byte> body) {
   TRY(const auto frame, frame::decode_to_guest(body));
-  if (!setup_ && !std::holds_alternative<frame::Setup>(frame) &&
-      !std::holds_alternative<frame::Tree>(frame)) {
-    return nonsense("a frame before Setup");
-  }
+  const bool is_of_launch =
+      std::holds_alternative<frame::Setup>(frame) || std::holds_alternative<frame::Tree>(frame);
+  if (!setup_ && !is_of_launch) return nonsense("a frame before Setup");
+  if (!is_of_launch) starter_.await_requests();
   body_ = body;
   return std::visit([this](const auto& each) { return on_frame(each); }, frame);
 }
@@ -38,7 +36,7 @@ Status Loop::on_frame(const frame::Setup& setup) {
   if (setup_) return nonsense("a second Setup");
   if (setup.ring < kLeastRing || setup.ring > kMostRing) return fall("ring", EINVAL);
   if (setup.least_version > frame::kGuestVersion || setup.most_version < setup.least_version ||
-      setup.most_version < 1) {
+      setup.most_version < frame::kGuestVersion) {
     return fall("version", EPROTONOSUPPORT);
   }
   setup_ = setup;
@@ -70,9 +68,10 @@ Status Loop::settle() {
 
 Status Loop::on_frame(const frame::Start& start) {
   if (!tree_stands_) return nonsense("a start before the tree stands");
-  if (start.process == 0 || find(start.process) != nullptr) {
+  if (start.process == 0 || start.process > frame::kLastProcess || find(start.process) != nullptr) {
     return nonsense("a process number that is taken");
   }
+  highest_ = std::max(highest_, start.process);
   if (processes_.size() >= kMostProcesses) {
     reply(frame::Failed{.process = start.process, .step = "processes", .error_number = EAGAIN});
     return {};
@@ -129,7 +128,7 @@ Status Loop::on_frame(const frame::AcknowledgeExit& acknowledge) {
 Status Loop::on_frame(const frame::Resume&) {
   hello_owed_ = stands_;
   replies_ = std::vector<std::byte>{};
-  files_.abandon(epoll_);
+  abandon_aside();
   // Acknowledged in the same breath: not to be told again.
   std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
   for (auto& [number, process] : processes_) process.resume();
@@ -138,19 +137,6 @@ Status Loop::on_frame(const frame::Resume&) {
 
 Status Loop::on_frame(const frame::AskUsage& ask) {
   reply(frame::Usage{.request = ask.request, .disk = disk_use(), .processes = count_processes()});
-  return {};
-}
-
-Status Loop::on_frame(const frame::FileRequest& request) {
-  if (!tree_stands_) return nonsense("a file act before the tree stands");
-  auto answer = files_.begin(epoll_, request.request);
-  if (!answer) {
-    reply(frame::FileReply{.request = request.request,
-                           .error_number = answer.error().cause().value()});
-    return {};
-  }
-  // Where it cannot wait, the answer's end closes here and the host hears of it.
-  static_cast<void>(starter_.ask_file({body_.begin(), body_.end()}, *std::move(answer)));
   return {};
 }
 

@@ -31,8 +31,8 @@ enum class GuestEnd : std::uint8_t {
 // whose first frame is Setup. Afterwards every process of the sandbox is dead or dies with us.
 //
 // Promises to the host, beyond those of frame/guest.h:
-// - Hello is sent once the spawner of Setup stands, and after each Resume. Either Hello or
-//   Failed{0} is the first frame.
+// - Hello is sent once the spawner of Setup stands, and after each Resume; Processes follows it.
+//   Either Hello or Failed{0} is the first frame.
 // - Exited comes after every byte that the process itself had written, as far as its rings held
 //   them when it ended; what did not fit, and what its descendants write, follows until OutputEnd.
 // - A Failed start is an end like Exited: repeated after Resume until AcknowledgeExit.

@@ -5,37 +5,14 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <linux/seccomp.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
-#include "guest/test_host.h"
-#include "os/prctl.h"
-#include "os/seccomp.h"
+#include "guest/guest_rig_test.h"
 
 namespace cordon::guest {
 namespace {
-
-Result<std::span<const sock_filter>> find_for_tests(std::string_view name) {
-  static constexpr sock_filter kAllow[] = {{BPF_RET | BPF_K, 0, 0, 0x7fff0000U}};
-  if (name == "none-for-tests") return std::span<const sock_filter>{kAllow};
-  return find_filter(name);
-}
-
-// wait4 fails with EPERM.
-constexpr sock_filter kNoWait[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
-                                   {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_wait4},
-                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
-                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
-
-frame::Setup setup() {
-  return {.ring = 64U << 10U,
-          .fences = {.uid = ::getuid(), .gid = ::getgid(), .filter = "none-for-tests"},
-          .disk = "/tmp"};
-}
 
 std::string describe(const Heard& heard) {
   std::string text = "pid " + std::to_string(heard.pid) + ", err: " + heard.err;
@@ -45,49 +22,6 @@ std::string describe(const Heard& heard) {
   for (const auto& exited : heard.exits) text += ", exit " + std::to_string(exited.value);
   return text;
 }
-
-class Guest : public testing::Test {
- protected:
-  // The guest begins; its first frame is `first`.
-  void begin(const frame::Setup& first = setup(),
-             std::chrono::milliseconds patience = std::chrono::seconds{30},
-             std::chrono::milliseconds idle = std::chrono::seconds{2}, bool blind = false) {
-    auto pair = os::socketpair(os::SocketType::stream);
-    ASSERT_TRUE(pair);
-    host = std::make_unique<TestHost>(std::move(pair->one));
-    child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      host.reset();
-      if (!os::set_no_new_privs() || !os::set_child_subreaper(true)) ::_exit(99);
-      if (blind && !os::seccomp_load(kNoWait)) ::_exit(99);
-      ::_exit(static_cast<int>(run(std::move(pair->two), {.pid_namespace = false,
-                                                          .find_filter = find_for_tests,
-                                                          .patience = patience,
-                                                          .idle = idle})));
-    }
-    ASSERT_TRUE(host->send(first));
-  }
-  // The guest's exit code; the stream ends first where it must.
-  int finish() {
-    host->stream() = os::Fd{};
-    return wait();
-  }
-  int wait() {
-    int status = 0;
-    if (::waitpid(std::exchange(child, 0), &status, 0) < 0) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  ~Guest() override {
-    if (child > 0) {
-      host->stream() = os::Fd{};
-      wait();
-    }
-  }
-
-  std::unique_ptr<TestHost> host;
-  pid_t child = 0;
-};
 
 TEST_F(Guest, SaysHelloOnceItsSpawnerStandsAndEndsWithItsStream) {
   begin();
@@ -326,15 +260,18 @@ TEST_F(Guest, GivesASpawnerUpThatDoesNotAnswer) {
 
 TEST_F(Guest, EndsASpawnerThatHasNothingToDoAndMakesAnother) {
   begin(setup(), std::chrono::seconds{30}, std::chrono::milliseconds{100});
-  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
-  const std::string find = std::string{kFindSpawner} + "echo $spawner";
-  const std::string first = host->run(shell(2, find)).out;
   const std::string children =
       "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
   const auto count = [&] {
     std::ifstream file{children};
     return std::distance(std::istream_iterator<int>{file}, {});
   };
+  ASSERT_TRUE(host->hear_hello());
+  ::usleep(400'000);
+  EXPECT_EQ(count(), 1) << "before anybody has come it waits: it was furnished ahead";
+  ASSERT_EQ(host->run(shell(1, "echo one")).out, "one\n");
+  const std::string find = std::string{kFindSpawner} + "echo $spawner";
+  const std::string first = host->run(shell(2, find)).out;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
   while (count() > 0 && std::chrono::steady_clock::now() < until) ::usleep(10'000);
   EXPECT_EQ(count(), 0);
@@ -443,6 +380,34 @@ TEST_F(Guest, AnswersForItsDiskAndFiles) {
   EXPECT_FALSE(reply.bytes.empty());
   EXPECT_EQ(host->ask({.request = 2, .act = frame::FileAct::read, .path = "/no/such"}).error_number,
             ENOENT);
+}
+
+TEST_F(Guest, ListsWhatItHasNotForgottenAfterEachHello) {
+  begin();
+  ASSERT_TRUE(host->hear_hello());
+  ASSERT_TRUE(host->processes);
+  EXPECT_TRUE(host->processes.value_or(frame::Processes{}).known.empty());
+  host->acknowledges = false;
+  frame::Start start = shell(4, "printf abc; read line");
+  ASSERT_TRUE(host->send(start));
+  ASSERT_TRUE(host->hear_until([&] { return host->heard[4].out == "abc"; }));
+  ASSERT_TRUE(host->send(frame::Acknowledge{4, frame::Stream::out, 2}));
+  ASSERT_TRUE(host->send(frame::Input{.process = 4, .bytes = "x"}));
+  host->acknowledges = true;
+  ASSERT_EQ(host->run(shell(9, "true")).exits.size(), 1U);
+  host->hellos = 0;
+  ASSERT_TRUE(host->send(frame::Resume{}));
+  ASSERT_TRUE(host->hear_hello());
+  ASSERT_TRUE(host->hear_until([&] { return host->processes->highest == 9; }));
+  const frame::Processes listed = host->processes.value_or(frame::Processes{});
+  ASSERT_EQ(listed.known.size(), 1U);
+  const frame::KnownProcess& known = listed.known[0];
+  EXPECT_EQ(known.process, 4U);
+  EXPECT_EQ(known.pid, host->heard[4].pid);
+  EXPECT_EQ(known.name, "sh");
+  EXPECT_EQ(known.out_acknowledged, 2U);
+  EXPECT_EQ(known.input_given, 1U);
+  EXPECT_FALSE(known.ended || known.input_ended || known.terminal);
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ class InputStream {
   Status flush(const os::Epoll& epoll);
 
   std::uint64_t taken() const noexcept { return taken_; }
+  // What was given in all, and whether more may be.
+  std::uint64_t given() const noexcept { return taken_ + held_.size(); }
+  bool ended() const noexcept { return last_ || closed_; }
 
  private:
   Status watch(const os::Epoll& epoll, bool on);

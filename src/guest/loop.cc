@@ -19,7 +19,7 @@
 namespace cordon::guest {
 namespace {
 
-constexpr std::size_t kReadAtOnce = std::size_t{64} << 10U;
+constexpr std::size_t kControlAtOnce = std::size_t{64} << 10U;
 constexpr std::size_t kSendAtOnce = std::size_t{128} << 10U;
 constexpr std::size_t kWorthReturning = std::size_t{8} << 10U;
 // With more answers than this waiting, the host is not heard until it has listened.
@@ -56,7 +56,7 @@ bool is_readable(const os::Fd& fd) {
 std::size_t readable_bytes(const os::Fd& fd) {
   int count = 0;
   if (::ioctl(fd.get(), FIONREAD, &count) != 0 || count <= 0) return 1;
-  return std::min(static_cast<std::size_t>(count), kReadAtOnce);
+  return std::min(static_cast<std::size_t>(count), kControlAtOnce);
 }
 
 }  // namespace
@@ -121,6 +121,15 @@ Status Loop::dispatch(const os::EpollEvent& event) {
     case Role::file:
       if (auto answer = files_.hear(epoll_, number)) reply(*std::move(answer));
       return {};
+    case Role::tunnel_answer:
+      tunnels_.hear_answer(epoll_, number);
+      return {};
+    case Role::tunnel:
+      tunnels_.move(epoll_, number);
+      return {};
+    case Role::watch:
+      for (const frame::FromGuest& said : watches_.hear(epoll_, number)) reply(said);
+      return {};
     case Role::in:
     case Role::out:
     case Role::err:
@@ -138,6 +147,7 @@ Status Loop::after_events() {
   if (!blocked_) TRY_DO(write_control());
   const auto gone =
       std::erase_if(processes_, [](const auto& entry) { return entry.second.forgotten(); });
+  watches_.pause(epoll_, replies_.size() >= kMostReplies);
   // Idle: what the way here has left in the heap goes back to the sandbox.
   if (gone > 0 && processes_.empty()) static_cast<void>(::malloc_trim(0));
   watch_control();
@@ -178,6 +188,7 @@ void Loop::switch_control(os::Fd control) {
   sending_ = std::vector<std::byte>{};
   sent_ = 0;
   blocked_ = false;
+  starter_.await_requests();
   static_cast<void>(on_frame(frame::Resume{}));
 }
 
@@ -193,8 +204,11 @@ void Loop::watch_control() {
 bool Loop::collect_owed() {
   if (std::exchange(hello_owed_, false) && setup_) {
     const auto version = std::min(setup_->most_version, frame::kGuestVersion);
-    const auto hello = encode(frame::FromGuest{frame::Hello{.version = version}});
-    sending_.insert(sending_.end(), hello.begin(), hello.end());
+    for (const frame::FromGuest& first : {frame::FromGuest{frame::Hello{.version = version}},
+                                          frame::FromGuest{known_processes()}}) {
+      const auto bytes = encode(first);
+      sending_.insert(sending_.end(), bytes.begin(), bytes.end());
+    }
   }
   sending_.insert(sending_.end(), replies_.begin(), replies_.end());
   replies_ = std::vector<std::byte>{};
@@ -208,6 +222,8 @@ bool Loop::collect_owed() {
       some = next->second.append_owed(sending_) || some;
       ++next;
     }
+    // A share of their own, whatever programs write.
+    some = tunnels_.append_owed(epoll_, sending_, sending_.size() + frame::kMostData) || some;
   }
   return !sending_.empty();
 }
@@ -241,6 +257,13 @@ Status Loop::write_control() {
 Process* Loop::find(std::uint32_t number) {
   const auto found = processes_.find(number);
   return found == processes_.end() ? nullptr : &found->second;
+}
+
+frame::Processes Loop::known_processes() const {
+  frame::Processes all{.highest = highest_};
+  all.known.reserve(processes_.size());
+  for (const auto& [number, process] : processes_) all.known.push_back(process.known());
+  return all;
 }
 
 void Loop::reply(const frame::FromGuest& frame) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guest's state and its loop. Frames are judged in frames.cc, ends of processes in reap.cc.
+// The guest's state and its loop. Frames are judged in frames.cc and aside.cc, ends of processes in
+// reap.cc.
 #pragma once
 
 #include <map>
@@ -11,10 +12,17 @@
 #include "guest/guest.h"
 #include "guest/process.h"
 #include "guest/starter.h"
+#include "guest/tunnels.h"
+#include "guest/watches.h"
 #include "os/epoll.h"
 #include "os/fd.h"
 
+struct rusage;
+
 namespace cordon::guest {
+
+// Of a frame that no host sends; it ends the guest.
+inline Error nonsense(const char* what) { return Error{Errc::invalid, what}; }
 
 class Loop {
  public:
@@ -48,11 +56,25 @@ class Loop {
   Status on_frame(const frame::AcknowledgeExit& acknowledge);
   Status on_frame(const frame::Resume& resume);
   Status on_frame(const frame::AskUsage& ask);
+
+  // aside.cc: what is done beside the programs.
   Status on_frame(const frame::FileRequest& request);
+  Status on_frame(const frame::WriteTree& tree);
+  Status on_frame(const frame::ReadTree& tree);
+  Status begin_file_act(std::uint32_t request);
+  Status on_frame(const frame::OpenTunnel& open);
+  Status on_frame(const frame::TunnelData& data);
+  Status on_frame(const frame::TunnelEnd& end);
+  Status on_frame(const frame::TunnelTaken& taken);
+  Status on_frame(const frame::CloseTunnel& close);
+  Status on_frame(const frame::StartWatch& start);
+  Status on_frame(const frame::StopWatch& stop);
+  // Nobody waits for any of it any more.
+  void abandon_aside();
 
   // reap.cc: what becomes of processes.
   Status reap();
-  Status reaped(pid_t pid, int status, const struct rusage& use);
+  Status reaped(pid_t pid, int status, const ::rusage& use);
   Status on_start_events(std::vector<StartEvent> events);
   Status on_start_event(StartEvent event);
   void kill_all(int signal);
@@ -60,6 +82,7 @@ class Loop {
   std::uint32_t count_processes() const;
 
   Process* find(std::uint32_t number);
+  frame::Processes known_processes() const;
   void reply(const frame::FromGuest& frame);
   // Tells the host why the guest ends.
   Error fall(std::string step, int error_number);
@@ -77,7 +100,10 @@ class Loop {
   bool tree_stands_ = true;
   bool stands_ = false;  // the first spawner was ready
   std::map<std::uint32_t, Process> processes_;
+  std::uint32_t highest_ = 0;  // of their numbers, ever
   FileActs files_;
+  Tunnels tunnels_;
+  Watches watches_;
 
   bool hello_owed_ = false;
   std::vector<std::byte> replies_;  // frames that are sent once

@@ -37,6 +37,7 @@ class OutputStream {
   void resume() noexcept;
 
   std::uint64_t received() const noexcept { return ring_.end(); }
+  std::uint64_t acknowledged() const noexcept { return ring_.begin(); }
   std::uint64_t sent() const noexcept { return sent_; }
   // Ended, and the host has every byte.
   bool finished() const noexcept { return ended_ && !end_owed_ && ring_.begin() == ring_.end(); }

@@ -8,17 +8,11 @@
 #include <utility>
 
 namespace cordon::guest {
-namespace {
-
-void append(std::vector<std::byte>& out, const frame::FromGuest& frame) {
-  const std::vector<std::byte> bytes = encode(frame);
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-}  // namespace
 
 Process::Process(const frame::Start& start, std::size_t ring)
     : number_{start.process},
+      name_{start.arguments.empty() ? std::string{}
+                                    : start.arguments[0].substr(0, frame::kLongestProcessName)},
       has_input_{start.input},
       terminal_{start.terminal.has_value()},
       out_{number_, frame::Stream::out, ring, tag_of(Role::out, number_)},
@@ -111,6 +105,19 @@ void Process::acknowledge_exit() noexcept {
   if (!exit_ && !failure_) return;
   end_acknowledged_ = true;
   end_owed_ = false;
+}
+
+frame::KnownProcess Process::known() const {
+  return {.process = number_,
+          .pid = static_cast<std::uint32_t>(running_ ? pid_ : 0),
+          .name = name_,
+          .terminal = terminal_,
+          .ended = exit_ || failure_,
+          .end_acknowledged = end_acknowledged_,
+          .out_acknowledged = out_.acknowledged(),
+          .err_acknowledged = err_.acknowledged(),
+          .input_given = in_.given(),
+          .input_ended = in_.ended() || !has_input_};
 }
 
 bool Process::forgotten() const noexcept {

@@ -19,8 +19,19 @@
 
 namespace cordon::guest {
 
-// A process's descriptors in the epoll set.
-enum class Role : std::uint8_t { control, children, spawner, file, in, out, err };
+// What a descriptor in the epoll set is for.
+enum class Role : std::uint8_t {
+  control,
+  children,
+  spawner,
+  file,
+  in,
+  out,
+  err,
+  tunnel_answer,
+  tunnel,
+  watch,
+};
 constexpr std::uint64_t tag_of(Role role, std::uint32_t number = 0) noexcept {
   return (std::uint64_t{number} << 8U) | static_cast<std::uint8_t>(role);
 }
@@ -43,6 +54,8 @@ class Process {
   bool append_owed(std::vector<std::byte>& out);
   void resume() noexcept;
   void acknowledge_exit() noexcept;
+  // Where it stands, for a host that goes on with it.
+  frame::KnownProcess known() const;
   // The host knows the end and has all the bytes.
   bool forgotten() const noexcept;
 
@@ -63,6 +76,7 @@ class Process {
   bool owes_exit() const noexcept;
 
   std::uint32_t number_;
+  std::string name_;  // of its program, for people
   bool has_input_;
   bool terminal_;
   pid_t pid_ = 0;

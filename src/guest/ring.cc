@@ -9,6 +9,8 @@
 #include <sys/uio.h>
 #include <utility>
 
+#include "os/socket.h"
+
 namespace cordon::guest {
 namespace {
 
@@ -28,8 +30,6 @@ Result<std::size_t> read_parts(const os::Fd& fd, std::span<const iovec> parts) {
   if (got < 0) return Error::from_errno("readv");
   return static_cast<std::size_t>(got);
 }
-
-bool has_nothing_now(const Error& error) { return error.cause().value() == EAGAIN; }
 
 }  // namespace
 
@@ -58,7 +58,7 @@ Result<Ring::Read> Ring::read_first(const os::Fd& fd) {
   std::array<std::byte, kFirst> bytes;  // NOLINT(*-member-init): filled as they come
   const iovec part{.iov_base = bytes.data(), .iov_len = std::min(bytes.size(), capacity_)};
   const auto got = read_parts(fd, {&part, 1});
-  if (!got) return has_nothing_now(got.error()) ? Result<Read>{Read::nothing_now} : got.error();
+  if (!got) return os::would_wait(got.error()) ? Result<Read>{Read::nothing_now} : got.error();
   if (*got == 0) return Read::ended;
   TRY_DO(map());
   std::copy_n(bytes.begin(), *got, memory_);
@@ -75,7 +75,7 @@ Result<Ring::Read> Ring::read_from(const os::Fd& fd) {
   const std::array<iovec, 2> parts{{{.iov_base = memory_ + at, .iov_len = straight},
                                     {.iov_base = memory_, .iov_len = room - straight}}};
   const auto got = read_parts(fd, std::span{parts}.first(room > straight ? 2 : 1));
-  if (!got) return has_nothing_now(got.error()) ? Result<Read>{Read::nothing_now} : got.error();
+  if (!got) return os::would_wait(got.error()) ? Result<Read>{Read::nothing_now} : got.error();
   if (*got == 0) return Read::ended;
   end_ += *got;
   return Read::some;

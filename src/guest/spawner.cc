@@ -16,9 +16,13 @@
 #include "base/bytes.h"
 #include "frame/guest.h"
 #include "guest/descent.h"
+#include "guest/dial.h"
 #include "guest/file_act.h"
 #include "guest/program.h"
 #include "guest/spawner_report.h"
+#include "guest/tree_read.h"
+#include "guest/tree_write.h"
+#include "guest/watcher.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/socket.h"
@@ -26,7 +30,7 @@
 namespace cordon::guest {
 namespace {
 
-using Kind = SpawnerReport::Kind;
+using ReportKind = SpawnerReport::Kind;
 
 void report(const os::Fd& link, const SpawnerReport& said, const std::vector<os::Fd>& fds = {}) {
   std::vector<const os::Fd*> beside;
@@ -36,7 +40,8 @@ void report(const os::Fd& link, const SpawnerReport& said, const std::vector<os:
   if (!os::send(link, said.bytes(), beside)) ::_exit(1);
 }
 
-[[noreturn]] void end(const os::Fd& link, Kind kind, std::string_view step, int error_number) {
+[[noreturn]] void end(const os::Fd& link, ReportKind kind, std::string_view step,
+                      int error_number) {
   report(link, SpawnerReport::failure(kind, step, error_number));
   ::_exit(1);
 }
@@ -44,7 +49,7 @@ void report(const os::Fd& link, const SpawnerReport& said, const std::vector<os:
 struct Request {
   Ask ask = Ask::start;
   std::string body;
-  os::Fd answer;  // of a file act
+  os::Fd answer;  // of what is done aside
 };
 
 // Ends with pid 1's end of the link.
@@ -59,7 +64,7 @@ Request receive(const os::Fd& link) {
     auto body = os::read_all(received->fds.front(), frame::kLongestGuestFrame);
     if (body) request.body = *std::move(body);
   }
-  if (request.ask == Ask::file && !received->fds.empty()) {
+  if (request.ask == Ask::aside && !received->fds.empty()) {
     request.answer = std::move(received->fds.back());
   }
   return request;
@@ -81,42 +86,68 @@ void forget_signals() {
 [[noreturn]] void start(const os::Fd& link, const frame::Start& wanted,
                         std::optional<Streams> streams) {
   auto program = prepare(wanted);
-  if (!program) end(link, Kind::failed, program.error().step, program.error().error_number);
+  if (!program) end(link, ReportKind::failed, program.error().step, program.error().error_number);
   if (wanted.terminal || !streams) {
     auto made = wanted.terminal ? make_terminal(*wanted.terminal) : make_pipes();
     const char* const step = wanted.terminal ? "terminal" : "streams";
-    if (!made) end(link, Kind::failed, step, made.error().cause().value());
+    if (!made) end(link, ReportKind::failed, step, made.error().cause().value());
     streams = *std::move(made);
   }
   forget_signals();
   // Before the program runs, so that pid 1 can serve it whatever becomes of us.
-  report(link, {.kind = Kind::begun}, streams->ours);
+  report(link, {.kind = ReportKind::begun}, streams->ours);
   const StartFailure failure = become(*program, *streams);
-  end(link, Kind::failed, failure.step, failure.error_number);
+  end(link, ReportKind::failed, failure.step, failure.error_number);
+}
+
+// What is done beside the programs, each in a process of its own.
+void answer_with(frame::FileReply reply, const os::Fd& answer) {
+  const std::vector<std::byte> framed = encode(frame::FromGuest{std::move(reply)});
+  static_cast<void>(os::write_all(answer, as_text(framed)));
+}
+void act_aside(const frame::FileRequest& wanted, const os::Fd& answer) {
+  answer_with(act(wanted), answer);
+}
+void act_aside(const frame::WriteTree& wanted, const os::Fd& answer) {
+  answer_with(write_tree(wanted), answer);
+}
+void act_aside(const frame::ReadTree& wanted, const os::Fd& answer) {
+  answer_with(read_tree(wanted), answer);
+}
+void act_aside(const frame::OpenTunnel& wanted, const os::Fd& answer) { dial(wanted, answer); }
+void act_aside(const frame::StartWatch& wanted, const os::Fd& answer) { watch(wanted, answer); }
+
+template <class Wanted>
+  requires requires(const Wanted& wanted) { wanted.request; }
+void refuse_aside(const Wanted& wanted, int error_number, const os::Fd& answer) {
+  answer_with({.request = wanted.request, .error_number = error_number}, answer);
+}
+void refuse_aside(const frame::OpenTunnel&, int error_number, const os::Fd& answer) {
+  refuse_dial(error_number, answer);
+}
+void refuse_aside(const frame::StartWatch&, int error_number, const os::Fd& answer) {
+  refuse_watch(error_number, answer);
 }
 
 // In a process of its own, because a file may be as slow or as large as the workload likes: a
 // sibling, so that no program finds a child that it has not made. One that a workload stops at its
 // birth keeps what we had open: our streams are for nobody after that.
-void act_on_file(const os::Fd& link, const frame::FileRequest& wanted, const os::Fd& answer,
+template <class Wanted>
+void serve_aside(const os::Fd& link, const Wanted& wanted, const os::Fd& answer,
                  std::optional<Streams>& streams) {
   const long child = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0UL);
   const int error_number = errno;
   streams.reset();
   if (child > 0) return;
-  frame::FileReply reply{.request = wanted.request, .error_number = error_number};
-  if (child == 0) {
-    ::close(link.get());
-    reply = act(wanted);
-  }
-  const std::vector<std::byte> framed = encode(frame::FromGuest{std::move(reply)});
-  static_cast<void>(os::write_all(answer, as_text(framed)));
-  if (child == 0) ::_exit(0);
+  if (child < 0) return refuse_aside(wanted, error_number, answer);
+  ::close(link.get());
+  act_aside(wanted, answer);
+  ::_exit(0);
 }
 
 void descend_or_end(const os::Fd& link, std::span<const Step> steps, const Descent& descent) {
   if (const auto failure = descend(steps, descent)) {
-    end(link, Kind::fallen, failure->step, failure->error_number);
+    end(link, ReportKind::fallen, failure->step, failure->error_number);
   }
 }
 
@@ -125,26 +156,32 @@ frame::Fences await_fences(const os::Fd& link) {
   const Request request = receive(link);
   auto decoded = frame::decode_to_guest(as_bytes(request.body));
   auto* const setup = decoded ? std::get_if<frame::Setup>(&*decoded) : nullptr;
-  if (request.ask != Ask::fences || setup == nullptr) end(link, Kind::fallen, "fences", EBADMSG);
+  if (request.ask != Ask::fences || setup == nullptr)
+    end(link, ReportKind::fallen, "fences", EBADMSG);
   return std::move(setup->fences);
 }
 
 [[noreturn]] void serve(const os::Fd& link) {
   auto pipes = make_pipes();
-  if (!pipes) end(link, Kind::fallen, "streams", pipes.error().cause().value());
-  report(link, {.kind = Kind::ready}, pipes->ours);
+  if (!pipes) end(link, ReportKind::fallen, "streams", pipes.error().cause().value());
+  report(link, {.kind = ReportKind::ready}, pipes->ours);
   pipes->ours.clear();
   std::optional<Streams> streams{*std::move(pipes)};
   while (true) {
     Request request = receive(link);
     const auto wanted = frame::decode_to_guest(as_bytes(request.body));
-    if (!wanted) end(link, Kind::failed, "request", EBADMSG);
+    if (!wanted) end(link, ReportKind::failed, "request", EBADMSG);
     if (const auto* to_start = std::get_if<frame::Start>(&*wanted)) {
       start(link, *to_start, std::move(streams));
     }
-    if (const auto* file = std::get_if<frame::FileRequest>(&*wanted); file && request.answer) {
-      act_on_file(link, *file, request.answer, streams);
-    }
+    if (!request.answer) continue;
+    std::visit(
+        [&](const auto& aside) {
+          if constexpr (requires { act_aside(aside, request.answer); }) {
+            serve_aside(link, aside, request.answer, streams);
+          }
+        },
+        *wanted);
   }
 }
 
@@ -167,7 +204,7 @@ void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find
   const Descent descent{
       .fences = wanted, .find_filter = find_filter, .one_id = wanted.uid == ::getuid()};
   descend_or_end(link, steps.subspan(kBeforeFences, kBeforeTree - kBeforeFences), descent);
-  if (ahead && receive(link).ask != Ask::go) end(link, Kind::fallen, "tree", EBADMSG);
+  if (ahead && receive(link).ask != Ask::go) end(link, ReportKind::fallen, "tree", EBADMSG);
   descend_or_end(link, steps.subspan(kBeforeTree), descent);
   serve(link);
 }

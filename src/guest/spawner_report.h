@@ -13,8 +13,9 @@
 namespace cordon::guest {
 
 // What pid 1 asks for: one byte of this and the frame's body, or, of a body that is longer than
-// kMostInMessage, a memfd with it. A file act brings the writing end of the reply's pipe too.
-enum class Ask : std::uint8_t { fences, go, start, file };
+// kMostInMessage, a memfd with it. What is done aside (file acts, tunnels, watches) brings the end
+// for its answer too.
+enum class Ask : std::uint8_t { fences, go, start, aside };
 inline constexpr std::size_t kMostInMessage = std::size_t{8} << 10U;
 
 // A spawner whose end of the socket closes after `begun` has become the program.

@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "base/bytes.h"
+#include "guest/error_number.h"
 #include "guest/spawner.h"
 #include "os/file.h"
 #include "os/memfd.h"
@@ -19,21 +20,19 @@
 namespace cordon::guest {
 namespace {
 
-using Kind = StartEvent::Kind;
+using StartKind = StartEvent::Kind;
 
 constexpr std::size_t kMostWaiting = 1024;
-constexpr std::size_t kMostWaitingBytes = std::size_t{8} << 20U;
+// As many writes as may be under way, each as long as it may be, wait for a spawner that is on its
+// way down.
+constexpr std::size_t kMostWaitingBytes =
+    (frame::kMostFileActs + 4) * std::size_t{frame::kMostFileBytes};
 constexpr std::size_t kMostStreams = 3;
 // A spawner that dies this often within this time is not made again before the time is over.
 constexpr int kMostDeaths = 8;
 constexpr std::chrono::seconds kDeathsApart{10};
 // So many programs of one sandbox are not the last.
 constexpr int kStartsOften = 2;
-
-int number_of(const Error& error) {
-  const int number = error.cause().value();
-  return number != 0 ? number : EIO;
-}
 
 }  // namespace
 
@@ -92,8 +91,8 @@ bool Starter::ask_start(std::uint32_t process, std::vector<std::byte> body) {
   return enqueue({.ask = Ask::start, .process = process, .body = std::move(body)});
 }
 
-bool Starter::ask_file(std::vector<std::byte> body, os::Fd answer) {
-  return enqueue({.ask = Ask::file, .body = std::move(body), .answer = std::move(answer)});
+bool Starter::ask_aside(std::vector<std::byte> body, os::Fd answer) {
+  return enqueue({.ask = Ask::aside, .body = std::move(body), .answer = std::move(answer)});
 }
 
 // What is long goes in a file, because an argument list may be larger than any message. The socket
@@ -136,8 +135,13 @@ void Starter::retire() {
   deadline_ = Clock::now() + config_.patience;  // one that a workload has stopped is killed then
 }
 
+void Starter::await_requests() {
+  if (std::exchange(is_awaited_, true)) return;
+  await_idle();
+}
+
 void Starter::await_idle() {
-  if (is_idle()) deadline_ = Clock::now() + config_.idle;
+  if (is_awaited_ && is_idle()) deadline_ = Clock::now() + config_.idle;
 }
 
 StartEvent Starter::finish_start(StartEvent event) {
@@ -154,7 +158,7 @@ StartEvent Starter::finish_start(StartEvent event) {
 // runs. It may fail now, and be made when it is asked for.
 StartEvent Starter::become() {
   drop_link();
-  StartEvent event = finish_start({.kind = Kind::running});
+  StartEvent event = finish_start({.kind = StartKind::running});
   starts_ = std::min(starts_ + 1, kStartsOften);
   if (starts_ == kStartsOften && may_make()) static_cast<void>(make(fences_));
   return event;
@@ -179,12 +183,12 @@ bool Starter::may_make() {
 void Starter::ensure_spawner(std::vector<StartEvent>& events) {
   const Status made = may_make() ? make(fences_) : Error::from_errno("spawner", EAGAIN);
   if (made) return;
-  if (waiting_.front().ask == Ask::file) {
-    waiting_.erase(waiting_.begin());  // its answer's end closes: the host hears EIO
+  if (waiting_.front().ask == Ask::aside) {
+    waiting_.erase(waiting_.begin());  // the answer's end closes: the host hears EIO
     return;
   }
   events.push_back(finish_start(
-      {.kind = Kind::failed, .step = "spawner", .error_number = number_of(made.error())}));
+      {.kind = StartKind::failed, .step = "spawner", .error_number = number_of(made.error())}));
 }
 
 // Whoever holds the spawner up, or what it started, must not hold us up. One that has begun is
@@ -203,7 +207,7 @@ void Starter::give_up(std::vector<StartEvent>& events) {
   last_death_ = Clock::now();
   if (had_start) {
     events.push_back(
-        finish_start({.kind = Kind::failed, .step = "spawner", .error_number = ETIMEDOUT}));
+        finish_start({.kind = StartKind::failed, .step = "spawner", .error_number = ETIMEDOUT}));
   }
 }
 
@@ -229,7 +233,7 @@ std::vector<StartEvent> Starter::advance() {
     if (!link_) break;
     const Item& item = waiting_.front();
     const Status sent = send(item.ask, item.body, item.answer);
-    if (item.ask == Ask::file) {
+    if (item.ask == Ask::aside) {
       waiting_.erase(waiting_.begin());
       await_idle();
     } else if (sent) {
@@ -239,7 +243,7 @@ std::vector<StartEvent> Starter::advance() {
       break;  // it has died: bury will come
     } else {
       events.push_back(finish_start(
-          {.kind = Kind::failed, .step = "spawner", .error_number = number_of(sent.error())}));
+          {.kind = StartKind::failed, .step = "spawner", .error_number = number_of(sent.error())}));
     }
   }
   return events;
@@ -253,27 +257,29 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
       ours_ = std::move(fds);
       if (!started_) deadline_.reset();
       await_idle();
-      events.push_back({.kind = Kind::ready});
+      events.push_back({.kind = StartKind::ready});
       return;
     case SpawnerReport::Kind::fallen:
-      fall_ = StartEvent{
-          .kind = Kind::failed, .step = report.step_text(), .error_number = report.error_number};
+      fall_ = StartEvent{.kind = StartKind::failed,
+                         .step = report.step_text(),
+                         .error_number = report.error_number};
       events.push_back(
-          {.kind = Kind::fallen, .step = fall_->step, .error_number = fall_->error_number});
+          {.kind = StartKind::fallen, .step = fall_->step, .error_number = fall_->error_number});
       return;
     case SpawnerReport::Kind::begun:
       if (!started_ || begun_) return;
       begun_ = true;
       if (!fds.empty()) ours_ = std::move(fds);
-      events.push_back({.kind = Kind::streams,
+      events.push_back({.kind = StartKind::streams,
                         .process = waiting_.front().process,
                         .pid = pid_,
                         .fds = std::move(ours_)});
       return;
     case SpawnerReport::Kind::failed:
       if (!started_) return;
-      events.push_back(finish_start(
-          {.kind = Kind::failed, .step = report.step_text(), .error_number = report.error_number}));
+      events.push_back(finish_start({.kind = StartKind::failed,
+                                     .step = report.step_text(),
+                                     .error_number = report.error_number}));
       retire();
       return;
   }

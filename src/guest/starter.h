@@ -60,7 +60,7 @@ class Starter {
 
   // `body`: of the frame. False: too much waits already.
   bool ask_start(std::uint32_t process, std::vector<std::byte> body);
-  bool ask_file(std::vector<std::byte> body, os::Fd answer);
+  bool ask_aside(std::vector<std::byte> body, os::Fd answer);
 
   // Sends what can be sent, makes a spawner where one is needed, gives up what takes too long.
   std::vector<StartEvent> advance();
@@ -68,6 +68,10 @@ class Starter {
   std::vector<StartEvent> hear();
   // The spawner was reaped.
   std::vector<StartEvent> bury();
+
+  // Somebody has come who may ask. Until then the spawner waits however long it takes: a sandbox
+  // that was furnished ahead is worth nothing without it.
+  void await_requests();
 
   // 0: there is none.
   pid_t pid() const noexcept { return pid_; }
@@ -114,6 +118,7 @@ class Starter {
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;
+  bool is_awaited_ = false;         // somebody may ask
   std::vector<os::Fd> ours_;        // of the next program's pipes
   bool retired_ = false;            // it was told to end, and has not been reaped
   std::optional<StartEvent> fall_;  // of the spawner that is about to end

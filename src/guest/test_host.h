@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <string_view>
@@ -95,6 +96,8 @@ class TestHost {
   std::map<std::uint32_t, Heard> heard;
   std::map<std::uint32_t, frame::FileReply> files;
   std::map<std::uint32_t, frame::Usage> usages;
+  std::optional<frame::Processes> processes;  // the last that were told
+  std::vector<frame::FromGuest> aside;        // of tunnels and watches
 
   // One read. False: the stream has ended.
   bool hear_once(std::size_t most = std::size_t{64} << 10U) {
@@ -163,6 +166,11 @@ class TestHost {
   }
   void take(const frame::Usage& usage) { usages[usage.request] = usage; }
   void take(const frame::FileReply& reply) { files[reply.request] = reply; }
+  void take(const frame::Processes& told) { processes = told; }
+  template <class Aside>
+  void take(const Aside& said) {
+    aside.emplace_back(said);
+  }
 
   os::Fd stream_;
   frame::FrameCutter cutter_;

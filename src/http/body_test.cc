@@ -17,18 +17,18 @@ namespace {
 
 using Kind = Framing::Kind;
 
-struct Body {
+struct ReadBody {
   std::string data;
   std::size_t consumed = 0;
   bool done = false;
   std::string refusal;
 
-  friend bool operator==(const Body&, const Body&) = default;
+  friend bool operator==(const ReadBody&, const ReadBody&) = default;
 };
 
-Body read(const Framing& framing, const std::vector<std::string_view>& pieces) {
+ReadBody read(const Framing& framing, const std::vector<std::string_view>& pieces) {
   BodyReader reader{framing};
-  Body body;
+  ReadBody body;
   for (std::string_view piece : pieces) {
     while (!piece.empty() && !reader.done()) {
       const auto next = reader.next(piece);
@@ -47,7 +47,7 @@ Body read(const Framing& framing, const std::vector<std::string_view>& pieces) {
   return body;
 }
 
-Body read_chunked(std::string_view text) { return read({.kind = Kind::chunked}, {text}); }
+ReadBody read_chunked(std::string_view text) { return read({.kind = Kind::chunked}, {text}); }
 
 TEST(Framing, OfARequestIsWhatItAnnounces) {
   const auto framing = [](std::string_view field) {
@@ -127,7 +127,7 @@ TEST(BodyReader, IsDoneAtOnceWhereThereIsNoBody) {
 
 TEST(BodyReader, TakesSoManyBytesAndNoMore) {
   const auto body = read({.kind = Kind::length, .length = 5}, {"hel", "lo, world"});
-  EXPECT_EQ(body, (Body{.data = "hello", .consumed = 5, .done = true, .refusal = ""}));
+  EXPECT_EQ(body, (ReadBody{.data = "hello", .consumed = 5, .done = true, .refusal = ""}));
 }
 
 TEST(BodyReader, PointsIntoTheBytesItWasGiven) {
@@ -160,14 +160,14 @@ TEST(BodyReader, KnowsWhetherAnEndWasTheEnd) {
 }
 
 TEST(ChunkedReader, ReadsChunksAndDropsTrailers) {
-  EXPECT_EQ(read_chunked("0\r\n\r\nx"), (Body{"", 5, true, ""}));
-  EXPECT_EQ(read_chunked("5\r\nhello\r\n0\r\n\r\n"), (Body{"hello", 15, true, ""}));
+  EXPECT_EQ(read_chunked("0\r\n\r\nx"), (ReadBody{"", 5, true, ""}));
+  EXPECT_EQ(read_chunked("5\r\nhello\r\n0\r\n\r\n"), (ReadBody{"hello", 15, true, ""}));
   EXPECT_EQ(read_chunked("1\r\na\r\n0B\r\nhello world\r\n00\r\n\r\n").data, "ahello world");
   EXPECT_EQ(read_chunked("a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n").data.size(), 20U);
   EXPECT_EQ(read_chunked("2\r\n\r\n\r\n0\r\n\r\n").data, "\r\n");
   EXPECT_EQ(read_chunked("1\r\na\r\n0\r\nX: y\r\nZ:\r\n\r\nGET").data, "a");
   EXPECT_TRUE(read_chunked("0000000000000001\r\na\r\n0\r\n\r\n").done);
-  EXPECT_EQ(read_chunked("7fffffffffffffff\r\nabc"), (Body{"abc", 21, false, ""}));
+  EXPECT_EQ(read_chunked("7fffffffffffffff\r\nabc"), (ReadBody{"abc", 21, false, ""}));
 }
 
 TEST(ChunkedReader, RefusesWhatItCouldReadInTwoWays) {
@@ -208,7 +208,7 @@ TEST(ChunkedReader, RefusesWhatItCouldReadInTwoWays) {
       {"0\r\nX: " + std::string(8189, 'a'), ""},
   };
   for (const auto& [text, refusal] : cases) {
-    const Body whole = read_chunked(text);
+    const ReadBody whole = read_chunked(text);
     EXPECT_EQ(whole.refusal, refusal) << text.substr(0, 20);
     EXPECT_FALSE(whole.done);
     EXPECT_EQ(read({.kind = Kind::chunked}, bytes_of(text)).refusal, refusal) << text.substr(0, 20);
@@ -217,8 +217,8 @@ TEST(ChunkedReader, RefusesWhatItCouldReadInTwoWays) {
 
 TEST(ChunkedReader, ReadsTheSameWhereverTheStreamIsCut) {
   const std::string_view text = "5\r\nhello\r\n1\r\n,\r\n6\r\n world\r\n0\r\nX: y\r\n\r\nGET /";
-  const Body whole = read_chunked(text);
-  EXPECT_EQ(whole, (Body{"hello, world", text.size() - 5, true, ""}));
+  const ReadBody whole = read_chunked(text);
+  EXPECT_EQ(whole, (ReadBody{"hello, world", text.size() - 5, true, ""}));
   EXPECT_EQ(read({.kind = Kind::chunked}, bytes_of(text)), whole);
   for (std::size_t cut = 0; cut <= text.size(); ++cut)
     EXPECT_EQ(read({.kind = Kind::chunked}, {text.substr(0, cut), text.substr(cut)}), whole) << cut;
@@ -234,7 +234,7 @@ TEST(ChunkWriter, WritesWhatTheReaderReads) {
   }
   EXPECT_TRUE(out.starts_with("1\r\nb\r\nf\r\n"));
   out += kLastChunk;
-  EXPECT_EQ(read_chunked(out), (Body{meant, out.size(), true, ""}));
+  EXPECT_EQ(read_chunked(out), (ReadBody{meant, out.size(), true, ""}));
 }
 
 }  // namespace

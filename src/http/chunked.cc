@@ -13,7 +13,6 @@
 namespace cordon::http {
 namespace {
 
-constexpr std::string_view kWhere = "body";
 constexpr int kMostDigits = 16;
 constexpr std::uint64_t kSizeLimit = std::uint64_t{1} << 63U;
 
@@ -57,7 +56,7 @@ Status ChunkedReader::step(char c) {
       digits_ = 0;
       return {};
     case State::data_cr:
-      if (c != '\r') return refused(kWhere, at_, "no CR LF after the data of a chunk");
+      if (c != '\r') return refused(kInBody, at_, "no CR LF after the data of a chunk");
       state_ = State::data_lf;
       return {};
     case State::data_lf:
@@ -69,22 +68,22 @@ Status ChunkedReader::step(char c) {
     case State::done:
       break;
   }
-  return refused(kWhere, at_ - 1, "a CR stands only before the LF that ends a line");
+  return refused(kInBody, at_ - 1, "a CR stands only before the LF that ends a line");
 }
 
 Status ChunkedReader::read_size(char c) {
   const int value = hex_value(c);
   if (value < 0) {
-    if (digits_ == 0) return refused(kWhere, at_, "a chunk begins with its size in hexadecimal");
-    if (c == '\n') return refused(kWhere, at_, "a line ends in CR LF, not in LF alone");
-    if (c == ';') return refused(kWhere, at_, "a chunk with an extension");
-    if (c != '\r') return refused(kWhere, at_, "nothing but digits in the size of a chunk");
+    if (digits_ == 0) return refused(kInBody, at_, "a chunk begins with its size in hexadecimal");
+    if (c == '\n') return refused(kInBody, at_, "a line ends in CR LF, not in LF alone");
+    if (c == ';') return refused(kInBody, at_, "a chunk with an extension");
+    if (c != '\r') return refused(kInBody, at_, "nothing but digits in the size of a chunk");
     state_ = State::size_end;
     return {};
   }
   left_ = left_ * 16 + static_cast<std::uint64_t>(value);
   if (++digits_ > kMostDigits || left_ >= kSizeLimit)
-    return refused(kWhere, at_, "the size of a chunk has at most 16 digits and is below 2^63");
+    return refused(kInBody, at_, "the size of a chunk has at most 16 digits and is below 2^63");
   return {};
 }
 

@@ -63,29 +63,28 @@ Result<std::uint64_t> parse_length(std::string_view digits) {
 }
 
 Result<bool> take_announced(const FieldView& field, Version version, Announced& announced) {
-  constexpr std::string_view kWhere = "head";
   if (!is_framing_name(field.name)) return false;
   if (same_name(field.name, kLength)) {
-    if (announced.length) return refused(kWhere, field.at, "a second Content-Length");
+    if (announced.length) return refused(kInHead, field.at, "a second Content-Length");
     if (announced.chunked)
-      return refused(kWhere, field.at, "Content-Length beside Transfer-Encoding");
+      return refused(kInHead, field.at, "Content-Length beside Transfer-Encoding");
     const auto length = parse_length(field.value);
-    if (!length) return refused(kWhere, field.value_at, length.error().text());
+    if (!length) return refused(kInHead, field.value_at, length.error().text());
     announced.length = *length;
     return true;
   }
   if (same_name(field.name, kCoding)) {
-    if (announced.chunked) return refused(kWhere, field.at, "a second Transfer-Encoding");
+    if (announced.chunked) return refused(kInHead, field.at, "a second Transfer-Encoding");
     if (announced.length)
-      return refused(kWhere, field.at, "Transfer-Encoding beside Content-Length");
+      return refused(kInHead, field.at, "Transfer-Encoding beside Content-Length");
     if (version == Version::http10)
-      return refused(kWhere, field.at, "Transfer-Encoding in HTTP/1.0");
+      return refused(kInHead, field.at, "Transfer-Encoding in HTTP/1.0");
     if (field.value != "chunked")
-      return refused(kWhere, field.value_at, "Transfer-Encoding is exactly `chunked`");
+      return refused(kInHead, field.value_at, "Transfer-Encoding is exactly `chunked`");
     announced.chunked = true;
     return true;
   }
-  return refused(kWhere, field.at,
+  return refused(kInHead, field.at,
                  "a name that could be taken for Content-Length or Transfer-Encoding");
 }
 

@@ -17,11 +17,10 @@
 namespace cordon::http {
 namespace {
 
-constexpr std::string_view kWhere = "head";
 constexpr std::size_t kUsualFields = 16;
 
 Error refuse(std::size_t at, std::string_view rule, Errc code = Errc::invalid) {
-  return refused(kWhere, at, rule, code);
+  return refused(kInHead, at, rule, code);
 }
 
 Result<Version> parse_version(std::string_view text, std::size_t at) {
@@ -121,7 +120,7 @@ Status RequestReader::read_host(const FieldView& field) {
 }
 
 Status RequestReader::read_field(const Line& line) {
-  TRY(const FieldView field, parse_field(line, kWhere, Alphabet::ascii));
+  TRY(const FieldView field, parse_field(line, kInHead, Alphabet::ascii));
   TRY(const bool announces, take_announced(field, head_.version, head_.announced));
   if (announces) {
     if (head_.method == "CONNECT") return refuse(field.at, "CONNECT has no body");
@@ -180,7 +179,7 @@ Status ResponseReader::read_first(const Line& line) {
 }
 
 Status ResponseReader::read_field(const Line& line) {
-  TRY(const FieldView field, parse_field(line, kWhere, Alphabet::any));
+  TRY(const FieldView field, parse_field(line, kInHead, Alphabet::any));
   TRY(const bool announces, take_announced(field, head_.version, head_.announced));
   if (announces) return {};
   TRY_DO(check_connection(field, head_.fields));

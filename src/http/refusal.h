@@ -10,6 +10,9 @@
 
 namespace cordon::http {
 
+inline constexpr std::string_view kInHead = "head";
+inline constexpr std::string_view kInBody = "body";
+
 // "head byte 14: a line ends in CR LF, not in LF alone". `where` is head, body or trailers; `at`
 // counts its bytes from 0. By `code` the sender is told what to do:
 //   invalid      the message is wrong                           400

@@ -16,12 +16,7 @@ namespace {
 
 using Kind = Framing::Kind;
 
-// Wider than what is read from others: the one form of a head may be longer than the one that came,
-// and fields of our own are added.
-constexpr HeadLimits kWritten{
-    .bytes = std::size_t{128} << 10U, .fields = 256, .target = std::size_t{17} << 10U};
-
-Error bad(std::string_view why) { return {Errc::invalid, fmt::format("not sent: {}", why)}; }
+Error not_sent(std::string_view why) { return {Errc::invalid, fmt::format("not sent: {}", why)}; }
 
 std::string_view text_of(Version version) noexcept {
   return version == Version::http11 ? "HTTP/1.1" : "HTTP/1.0";
@@ -67,9 +62,9 @@ void append_rest(std::string& out, const Fields& fields, const Announced& announ
 template <class Reader, class Head>
 Result<std::string> read_again(Reader reader, const Head& meant, std::string text) {
   const auto fed = reader.feed(text);
-  if (!fed) return bad(fed.error().text());
+  if (!fed) return not_sent(fed.error().text());
   if (!fed->done || fed->consumed != text.size() || reader.take() != meant)
-    return bad("the head would be read as another one");
+    return not_sent("the head would be read as another one");
   return text;
 }
 
@@ -78,10 +73,10 @@ Status check_body(const ResponseHead& head, const Framing& framing, After after)
                         framing.kind == Kind::until_close;
   const bool bare = head.status < 200 || head.status == 204;
   if ((has_body && (bare || head.status == 304)) || (framing.kind == Kind::announced && bare))
-    return bad(fmt::format("an answer of status {} has no body", head.status));
+    return not_sent(fmt::format("an answer of status {} has no body", head.status));
   const bool upgrade = after == After::upgrade;
   if (upgrade != (head.status == 101) || (upgrade && framing.kind != Kind::tunnel))
-    return bad("an upgrade is answered by 101, and nothing else is");
+    return not_sent("an upgrade is answered by 101, and nothing else is");
   return {};
 }
 
@@ -90,7 +85,7 @@ Status check_body(const ResponseHead& head, const Framing& framing, After after)
 Result<std::string> serialise(const RequestHead& head, const Framing& framing, After after) {
   const bool framed =
       framing.kind == Kind::none || framing.kind == Kind::length || framing.kind == Kind::chunked;
-  if (!framed) return bad("the framing is not one that a request has");
+  if (!framed) return not_sent("the framing is not one that a request has");
   const RequestHead meant = meant_by(head, framing, after);
   std::string out =
       fmt::format("{} {} {}\r\n", meant.method, to_string(meant.target), text_of(meant.version));

@@ -7,6 +7,7 @@
 // Connection are written from values. To add a field of our own, strip first: see connection.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -22,6 +23,11 @@ enum class After : std::uint8_t {
   close,    //
   upgrade,  // a WebSocket handshake, or the answer to one
 };
+
+// Within these all that is written can be read. Wider than what is read from others: the one form
+// of a head may be longer than the one that came, and fields of our own are added.
+inline constexpr HeadLimits kWritten{
+    .bytes = std::size_t{128} << 10U, .fields = 256, .target = std::size_t{17} << 10U};
 
 // `framing` is how the body will be sent, whatever `head.announced` says: `none`, `length` or
 // `chunked`.

@@ -10,8 +10,6 @@
 namespace cordon::http {
 namespace {
 
-constexpr std::string_view kWhere = "head";
-
 // What browsers escape in a path, and the backslash, which some read as a slash.
 constexpr CharacterSet is_path_character{[](char c) {
   return is_visible(c) && std::string_view{"\"<>\\`{}"}.find(c) == std::string_view::npos;
@@ -51,15 +49,16 @@ Separator separator_in(std::string_view path, std::size_t start) noexcept {
 Status check_escape(std::string_view path, std::size_t i, std::size_t at) {
   const int high = i + 2 < path.size() ? hex_value(path[i + 1]) : -1;
   const int low = i + 2 < path.size() ? hex_value(path[i + 2]) : -1;
-  if (high < 0 || low < 0) return refused(kWhere, at + i, "an escape without two digits");
+  if (high < 0 || low < 0) return refused(kInHead, at + i, "an escape without two digits");
   if (high < 2 || (high == 7 && low == 15))
-    return refused(kWhere, at + i, "an escaped control character in the path");
+    return refused(kInHead, at + i, "an escaped control character in the path");
   return {};
 }
 
 Status check_path(std::string_view path, std::size_t at) {
   for (std::size_t i = 0; i < path.size(); ++i) {
-    if (!is_path_character(path[i])) return refused(kWhere, at + i, "a character that no path has");
+    if (!is_path_character(path[i]))
+      return refused(kInHead, at + i, "a character that no path has");
     if (path[i] == '%') {
       TRY_DO(check_escape(path, i, at));
     }
@@ -67,7 +66,7 @@ Status check_path(std::string_view path, std::size_t at) {
   for (std::size_t start = 1; start <= path.size();) {
     const Separator next = separator_in(path, start);
     if (is_dot_segment(path.substr(start, next.at - start)))
-      return refused(kWhere, at + start, "a `.` or `..` segment in the path");
+      return refused(kInHead, at + start, "a `.` or `..` segment in the path");
     start = next.at + next.length;
   }
   return {};
@@ -83,7 +82,7 @@ Status read_path(Target& target, std::string_view text, std::size_t at) {
   const std::string_view query = text.substr(mark + 1);
   for (std::size_t i = 0; i < query.size(); ++i) {
     if (!is_visible(query[i]))
-      return refused(kWhere, at + mark + 1 + i, "a character that no query has");
+      return refused(kInHead, at + mark + 1 + i, "a character that no query has");
   }
   target.query = query;
   return {};
@@ -91,7 +90,7 @@ Status read_path(Target& target, std::string_view text, std::size_t at) {
 
 Result<Authority> read_authority(std::string_view text, std::size_t at) {
   auto authority = parse_authority(text);
-  if (!authority) return refused(kWhere, at, authority.error().text());
+  if (!authority) return refused(kInHead, at, authority.error().text());
   return authority;
 }
 
@@ -104,7 +103,7 @@ Result<Target> read_absolute(std::string_view text, std::size_t at) {
     scheme = 8;
     target.scheme = Scheme::https;
   } else {
-    return refused(kWhere, at, "a target is a path, or a URL of http or https");
+    return refused(kInHead, at, "a target is a path, or a URL of http or https");
   }
   const auto end = std::min(text.find_first_of("/?", scheme), text.size());
   TRY(target.authority, read_authority(text.substr(scheme, end - scheme), at + scheme));
@@ -115,17 +114,17 @@ Result<Target> read_absolute(std::string_view text, std::size_t at) {
 }  // namespace
 
 Result<Target> parse_target(std::string_view method, std::string_view text, std::size_t at) {
-  if (text.empty()) return refused(kWhere, at, "an empty target");
+  if (text.empty()) return refused(kInHead, at, "an empty target");
   if (const auto mark = text.find('#'); mark != std::string_view::npos)
-    return refused(kWhere, at + mark, "a fragment in the target");
+    return refused(kInHead, at + mark, "a fragment in the target");
   if (method == "CONNECT") {
     Target target{.kind = TargetKind::authority, .path = {}};
     TRY(target.authority, read_authority(text, at));
-    if (!target.authority.port) return refused(kWhere, at, "CONNECT names a host and a port");
+    if (!target.authority.port) return refused(kInHead, at, "CONNECT names a host and a port");
     return target;
   }
   if (text == "*") {
-    if (method != "OPTIONS") return refused(kWhere, at, "only OPTIONS has the target *");
+    if (method != "OPTIONS") return refused(kInHead, at, "only OPTIONS has the target *");
     return Target{.kind = TargetKind::asterisk, .path = {}};
   }
   if (!text.starts_with('/')) return read_absolute(text, at);

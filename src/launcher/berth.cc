@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/berth.h"
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include "launcher/descent.h"
 #include "launcher/launch.h"
 #include "launcher/root.h"
+#include "launcher/tell.h"
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/namespace.h"
@@ -19,10 +21,8 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr std::size_t kLongestReport = 4096;
-
 bool fits(const frame::LaunchPlan& plan) {
-  return plan.ids == frame::Ids::range && plan.groups && !plan.limits.io_bytes &&
+  return !plan.network && plan.ids == frame::Ids::range && plan.groups && !plan.limits.io_bytes &&
          !plan.disk.image && plan.workspace.kind == frame::WorkspaceKind::own_disk &&
          plan.workspace.pins.empty() && plan.setup.fences.capabilities.empty() &&
          own_directories(plan) <= kBerthDirectories;
@@ -63,8 +63,10 @@ bool Berth::is_alive() const noexcept {
   return ::poll(&end, 1, 0) == 0;
 }
 
-Status furnish_berth(Berth& berth, const JudgedPlan& plan, const HostIds& ids,
-                     const Sources& sources, Workshop& workshop) {
+namespace {
+
+Status lay_tree(Berth& berth, const JudgedPlan& plan, const HostIds& ids, const Sources& sources,
+                Workshop& workshop) {
   TRY_DO(resize_disk(berth.own.front(), plan->disk));
   Visit visit{workshop.home};
   TRY_DO(visit.begin(berth.init.pidfd()));
@@ -77,22 +79,124 @@ Status furnish_berth(Berth& berth, const JudgedPlan& plan, const HostIds& ids,
   return os::sethostname(plan->host_name);
 }
 
-std::optional<Berth> BerthPool::take(const frame::LaunchPlan& plan) {
-  failed_ = false;
-  if (!fits(plan)) return std::nullopt;
-  const std::int32_t landlock_abi = plan.setup.fences.landlock_abi;
-  if (needs_ != needs_of(plan) || landlock_abi_ != landlock_abi) {
-    needs_ = needs_of(plan);
-    landlock_abi_ = landlock_abi;
-    ready_.clear();
-    making_.reset();  // heard of once more: that it has ended
+}  // namespace
+
+std::optional<LaunchFailure> furnish_berth(Berth& berth, const JudgedPlan& plan,
+                                           Workshop& workshop) {
+  if (Status held = berth.groups.limit(*plan); !held) {
+    return LaunchFailure{"prepare", std::move(held).error()};
   }
-  while (!ready_.empty()) {
-    Berth berth = std::move(ready_.front());
-    ready_.pop_front();
+  const HostIds ids = host_ids(*plan, &berth.range, workshop.own);
+  auto sources = open_sources(plan, ids, berth.user_namespace, workshop.sources);
+  if (!sources) return LaunchFailure{"prepare", std::move(sources).error()};
+  // The spawner that waits gives up its ids and rights while the tree is furnished.
+  Status told = tell(berth.control, frame::Tree{.stands = false});
+  if (told) told = tell(berth.control, plan->setup);
+  if (!told) return LaunchFailure{"start", std::move(told).error()};
+  if (Status laid = lay_tree(berth, plan, ids, *sources, workshop); !laid) {
+    return LaunchFailure{"root", std::move(laid).error()};
+  }
+  if (Status stands = tell(berth.control, frame::Tree{.stands = true}); !stands) {
+    return LaunchFailure{"start", std::move(stands).error()};
+  }
+  berth.groups.rest();
+  return std::nullopt;
+}
+
+void BerthPool::forget_all() {
+  ready_.clear();
+  making_.reset();  // heard of once more: that it has ended
+  expected_.clear();
+}
+
+std::shared_ptr<const Known> BerthPool::note(const JudgedPlan& plan, const FloorSources& sources) {
+  auto shape = Shape::of(plan);
+  if (!shape) return nullptr;
+  auto found = std::ranges::find_if(
+      expected_, [&](const Expected& each) { return each.plan->shape == *shape; });
+  if (found == expected_.end()) {
+    Known known{plan, *std::move(shape), SourceMarks::of(*plan, sources)};
+    expected_.push_front({std::make_shared<const Known>(std::move(known)), 1});
+    if (expected_.size() <= kMostKnown) return nullptr;
+    std::erase_if(ready_,
+                  [&](const Berth& berth) { return berth.furnished == expected_.back().plan; });
+    expected_.pop_back();
+    return nullptr;
+  }
+  ++found->times;
+  std::rotate(expected_.begin(), found, found + 1);
+  Expected& latest = expected_.front();
+  SourceMarks now = SourceMarks::of(*plan, sources);
+  if (now == latest.plan->marks) return latest.plan;
+  // What was furnished shows what is no longer there.
+  std::erase_if(ready_, [&](const Berth& berth) { return berth.furnished == latest.plan; });
+  Known known = *latest.plan;
+  known.marks = std::move(now);
+  latest.plan = std::make_shared<const Known>(std::move(known));
+  return nullptr;
+}
+
+std::size_t BerthPool::count(const Known* furnished) const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      ready_, [&](const Berth& berth) { return berth.furnished.get() == furnished; }));
+}
+
+std::optional<Berth> BerthPool::take_first(const Known* furnished) {
+  for (;;) {
+    const auto found = std::ranges::find_if(
+        ready_, [&](const Berth& berth) { return berth.furnished.get() == furnished; });
+    if (found == ready_.end()) return std::nullopt;
+    Berth berth = std::move(*found);
+    ready_.erase(found);
     if (berth.is_alive()) return berth;
   }
+}
+
+std::optional<Berth> BerthPool::take(const JudgedPlan& plan, const FloorSources& sources) {
+  failed_ = false;
+  if (!fits(*plan)) return std::nullopt;
+  const std::int32_t landlock_abi = plan->setup.fences.landlock_abi;
+  if (needs_ != needs_of(*plan) || landlock_abi_ != landlock_abi) {
+    needs_ = needs_of(*plan);
+    landlock_abi_ = landlock_abi;
+    forget_all();
+  }
+  if (const auto known = note(plan, sources)) {
+    if (auto whole = take_first(known.get())) return whole;
+  }
+  if (auto bare = take_first(nullptr)) return bare;
+  // All that wait are for others, who come less often.
+  if (!ready_.empty()) ready_.pop_back();
   return std::nullopt;
+}
+
+// Half of what is ready stays bare, for plans that nobody expects.
+std::shared_ptr<const Known> BerthPool::to_furnish() const noexcept {
+  const std::size_t bare = count(nullptr);
+  if (bare == 0 || bare * 2 <= ready_.size()) return nullptr;
+  const auto is_expected = [](const Expected& each) { return each.times > 1; };
+  const auto several = static_cast<std::size_t>(std::ranges::count_if(expected_, is_expected));
+  if (several == 0) return nullptr;
+  const std::size_t share = std::max<std::size_t>(1, ahead_ / 2 / several);
+  for (const Expected& each : expected_) {
+    if (is_expected(each) && count(each.plan.get()) < share) return each.plan;
+  }
+  return nullptr;
+}
+
+void BerthPool::furnish_one(Workshop& workshop) {
+  const auto plan = to_furnish();
+  if (!plan) return;
+  auto berth = take_first(nullptr);
+  if (!berth) return;
+  if (const auto failure = furnish_berth(*berth, plan->plan, workshop)) {
+    log(LogLevel::warning, "launcher", "no sandbox furnished ahead",
+        {{"why", std::string_view{failure->error.text()}}});
+    std::erase_if(expected_, [&](const Expected& each) { return each.plan == plan; });
+    return;
+  }
+  berth->furnished = plan;
+  ready_.push_back(*std::move(berth));
 }
 
 bool BerthPool::give_up_one() {
@@ -110,7 +214,7 @@ Result<Berth> BerthPool::start(Workshop& workshop) {
   TRY(SandboxGroups groups, workshop.groups.take_bare(needs_));
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
   TRY(os::SocketPair reports, os::socketpair(os::SocketType::seqpacket));
-  TRY(const os::Fd net, workshop.networks.take());
+  TRY(const Network bare_network, workshop.networks.take());
   TRY_DO(workshop.program.fill());
   const HostIds ids = host_ids(bare, &lent.range, workshop.own);
   TRY(os::Cloned cloned,
@@ -124,7 +228,7 @@ Result<Berth> BerthPool::start(Workshop& workshop) {
                     .ids = ids,
                     .sources = {},
                     .groups = groups,
-                    .network = net,
+                    .network = bare_network.netns,
                     .user_namespace = lent.user_namespace,
                     .control = pair.two,
                     .program = workshop.program,

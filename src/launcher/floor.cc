@@ -81,7 +81,9 @@ Status judge_shape(const frame::LaunchPlan& plan) {
   if (!is_base32_name(plan.id)) return below_floor("an id that is not of our alphabet");
   if (plan.namespaces != frame::kNamespaces) return below_floor("a namespace is missing");
   if (!plan.no_new_privs) return below_floor("no_new_privs is missing");
-  if (plan.network) return below_floor("a network that this launcher does not have");
+  if (!plan.tenant.empty() && !is_base32_name(plan.tenant)) {
+    return below_floor("a tenant that is not of our alphabet");
+  }
   if (plan.host_name.empty() || plan.host_name.size() > 64 ||
       plan.host_name.find('\0') != std::string::npos) {
     return below_floor("a host name of a wrong length");

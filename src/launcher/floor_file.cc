@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMostFile = 65'536;
 constexpr std::size_t kMostSources = 256;
+constexpr std::size_t kMostSecretSources = 256;
+constexpr std::size_t kLongestSecretSource = 4096;
 constexpr std::uint32_t kMostAhead = 256;
 constexpr std::uint64_t kLastId = 0xffff'0000U;  // the ids above hold 0xffffffff, which is no id
 
@@ -46,6 +48,11 @@ Result<bool> truth(std::string_view value) {
 
 Status take_node_uid(ServiceFloor& floor, std::string_view value) {
   TRY(floor.node_uid, number(value));
+  return {};
+}
+
+Status take_node_gid(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.node_gid, number(value));
   return {};
 }
 
@@ -87,6 +94,61 @@ Status take_cgroup(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_secrets(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no path of a directory for secrets", value));
+  }
+  floor.secrets = value;
+  return {};
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_secret_source(std::string_view source) {
+  if (source.size() > kLongestSecretSource) return false;
+  if (source.starts_with("env:")) return is_variable_name(source.substr(4));
+  if (source.starts_with("file:")) return is_plain_path(source.substr(5));
+  return source.starts_with("cmd:") && source.size() > 4;
+}
+
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.size() <= 253 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
+// "api.github.com file:/etc/cordon/token": a name, and what may be read for it.
+Status take_secret_source(ServiceFloor& floor, std::string_view value) {
+  const std::size_t space = value.find(' ');
+  const std::string_view host = value.substr(0, space);
+  const std::string_view source = space == std::string_view::npos
+                                      ? std::string_view{}
+                                      : value.substr(value.find_first_not_of(' ', space));
+  if (!is_host_name(host) || !is_secret_source(source)) {
+    return broken(
+        "secret_source is \"HOST env:NAME\", \"HOST file:/PATH\" or \"HOST cmd:COMMAND\", the host "
+        "a name in lower case");
+  }
+  auto& all = floor.secret_sources.all;
+  SecretSource named{std::string{host}, std::string{source}};
+  if (std::ranges::find(all, named) != all.end()) return broken("the secret_source is there twice");
+  if (all.size() == kMostSecretSources) {
+    return broken(fmt::format("more than {} sources of secrets", kMostSecretSources));
+  }
+  all.push_back(std::move(named));
+  return {};
+}
+
+Status take_secret_source_uid(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.secret_sources.uid, number(value));
+  if (floor.secret_sources.uid == 0) return broken("secret_source_uid is a user's, not root's");
+  return {};
+}
+
 Status take_writable_binds(ServiceFloor& floor, std::string_view value) {
   TRY(floor.floor.writable_binds, truth(value));
   return {};
@@ -121,10 +183,14 @@ struct Key {
 
 constexpr std::array kKeys = {
     Key{"node_uid", take_node_uid, true},
+    Key{"node_gid", take_node_gid},
     Key{"first_id", take_first_id, true},
     Key{"ranges", take_ranges, true},
     Key{"source", take_source, true, true},
     Key{"cgroup", take_cgroup},
+    Key{"secrets", take_secrets},
+    Key{"secret_source", take_secret_source, false, true},
+    Key{"secret_source_uid", take_secret_source_uid},
     Key{"writable_binds", take_writable_binds},
     Key{"disk_images", take_disk_images},
     Key{"networks_ahead", take_networks_ahead},
@@ -176,6 +242,16 @@ Result<ServiceFloor> Parser::finish() && {
   if (end > kLastId) return broken("the ranges reach beyond the last id");
   if (floor_.node_uid >= floor.first_id && floor_.node_uid < end) {
     return broken("node_uid lies in the ranges of the sandboxes");
+  }
+  const auto& [sources, uid] = floor_.secret_sources;
+  if (!sources.empty() && uid == 0) {
+    return broken("secret_source_uid is missing: who may read what secret_source names?");
+  }
+  if (uid == floor_.node_uid && uid != 0) {
+    return broken("secret_source_uid is the node's: it could read the secrets itself");
+  }
+  if (uid >= floor.first_id && uid < end) {
+    return broken("secret_source_uid lies in the ranges of the sandboxes");
   }
   return std::move(floor_);
 }

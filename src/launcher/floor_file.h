@@ -3,18 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "launcher/floor.h"
+#include "launcher/secret_readers.h"
 
 namespace cordon::launcher {
 
 struct ServiceFloor {
-  Floor floor;                 // never with caller ids
-  std::uint32_t node_uid = 0;  // the only one whose plans are read
-  std::string cgroup;          // directory below the launcher's own group; empty: that group itself
+  Floor floor;                            // never with caller ids
+  std::uint32_t node_uid = 0;             // the only one whose plans are read
+  std::optional<std::uint32_t> node_gid;  // of a node that the launcher starts; absent: as node_uid
+  std::string cgroup;   // directory below (v2: beside) the launcher's own group; empty: chosen
+  std::string secrets;  // directory of the stores of secrets; empty: there are none
+  SecretSources secret_sources;
   unsigned networks_ahead = 8;
   unsigned groups_ahead = 8;
   unsigned sandboxes_ahead = 8;

@@ -23,6 +23,11 @@ constexpr std::string_view kWhole =
     "source = /srv/cordon/images\n"
     "  source=/srv/cordon/data  \n"
     "cgroup = cordon/sandboxes\n"
+    "secrets = /srv/cordon/secrets\n"
+    "secret_source = api.github.com file:/srv/cordon/token\n"
+    "secret_source = api.github.com   env:GITHUB_TOKEN\n"
+    "secret_source = api.openai.com cmd:pass show openai\n"
+    "secret_source_uid = 991\n"
     "writable_binds = true\n"
     "disk_images = true\n"
     "networks_ahead = 16\n"
@@ -40,6 +45,12 @@ TEST(FloorFile, IsReadWhole) {
   EXPECT_EQ(floor->floor.sources,
             (std::vector<std::string>{"/srv/cordon/images", "/srv/cordon/data"}));
   EXPECT_EQ(floor->cgroup, "cordon/sandboxes");
+  EXPECT_EQ(floor->secrets, "/srv/cordon/secrets");
+  EXPECT_EQ(floor->secret_sources.all,
+            (std::vector<SecretSource>{{"api.github.com", "file:/srv/cordon/token"},
+                                       {"api.github.com", "env:GITHUB_TOKEN"},
+                                       {"api.openai.com", "cmd:pass show openai"}}));
+  EXPECT_EQ(floor->secret_sources.uid, 991U);
   EXPECT_TRUE(floor->floor.writable_binds);
   EXPECT_TRUE(floor->floor.disk_images);
   EXPECT_EQ(floor->networks_ahead, 16U);
@@ -53,6 +64,7 @@ TEST(FloorFile, ClosesWhatItDoesNotMention) {
   EXPECT_FALSE(floor->floor.writable_binds);
   EXPECT_FALSE(floor->floor.disk_images);
   EXPECT_EQ(floor->cgroup, "");
+  EXPECT_EQ(floor->secrets, "");
 }
 
 TEST(FloorFile, OfTheDocumentationIsOne) {
@@ -83,6 +95,34 @@ const Refusal kRefusals[] = {
     {"AnUnknownKey", "sources = /srv", "/etc/f:5: unknown key \"sources\""},
     {"AKeyInOtherLetters", "Cgroup = x", "/etc/f:5: unknown key \"Cgroup\""},
     {"CallerIds", "caller_ids = true", "/etc/f:5: unknown key \"caller_ids\""},
+    {"NoDirectoryForSecrets", "secrets = ../x",
+     "/etc/f:5: \"../x\" is no path of a directory for secrets"},
+    {"ASecretWithoutItsHost", "secret_source = env:TOKEN",
+     "/etc/f:5: secret_source is \"HOST env:NAME\", \"HOST file:/PATH\" or \"HOST cmd:COMMAND\", "
+     "the "
+     "host a name in lower case"},
+    {"ASecretForAllHosts", "secret_source = * env:TOKEN",
+     "/etc/f:5: secret_source is \"HOST env:NAME\", \"HOST file:/PATH\" or \"HOST cmd:COMMAND\", "
+     "the "
+     "host a name in lower case"},
+    {"ASecretOfARelativePath", "secret_source = a.example file:token",
+     "/etc/f:5: secret_source is \"HOST env:NAME\", \"HOST file:/PATH\" or \"HOST cmd:COMMAND\", "
+     "the "
+     "host a name in lower case"},
+    {"ASecretOfTheStore", "secret_source = a.example secret:token",
+     "/etc/f:5: secret_source is \"HOST env:NAME\", \"HOST file:/PATH\" or \"HOST cmd:COMMAND\", "
+     "the "
+     "host a name in lower case"},
+    {"ASecretTwice", "secret_source = a.example env:T\nsecret_source = a.example env:T",
+     "/etc/f:6: the secret_source is there twice"},
+    {"SecretsThatRootReads", "secret_source_uid = 0",
+     "/etc/f:5: secret_source_uid is a user's, not root's"},
+    {"SecretsThatTheNodeReads", "secret_source_uid = 990",
+     "/etc/f: secret_source_uid is the node's: it could read the secrets itself"},
+    {"SecretsThatASandboxReads", "secret_source_uid = 1879048200",
+     "/etc/f: secret_source_uid lies in the ranges of the sandboxes"},
+    {"SecretsThatNobodyReads", "secret_source = a.example env:T",
+     "/etc/f: secret_source_uid is missing: who may read what secret_source names?"},
     {"NoEquals", "cgroup x", "/etc/f:5: a line is \"key = value\""},
     {"NoKey", "= x", "/etc/f:5: unknown key \"\""},
     {"NoValue", "cgroup =", "/etc/f:5: cgroup has no value"},

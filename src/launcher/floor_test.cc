@@ -45,7 +45,7 @@ const Below kBelow[] = {
     {"LacksANamespace", [](LaunchPlan& p) { p.namespaces &= ~0x40000000U; }},
     {"HasANamespaceBitTooMany", [](LaunchPlan& p) { p.namespaces |= 0x80U; }},
     {"LacksNoNewPrivs", [](LaunchPlan& p) { p.no_new_privs = false; }},
-    {"WantsANetwork", [](LaunchPlan& p) { p.network = true; }},
+    {"HasATenantOfOthersAlphabet", [](LaunchPlan& p) { p.tenant = "../x"; }},
     {"HasAnIdOfOthersAlphabet", [](LaunchPlan& p) { p.id = "../x"; }},
     {"HasNoId", [](LaunchPlan& p) { p.id.clear(); }},
     {"NamesNoFilter", [](LaunchPlan& p) { p.setup.fences.filter.clear(); }},
@@ -179,7 +179,8 @@ void expect_above(const LaunchPlan& plan) {
   const frame::Fences& fences = plan.setup.fences;
   EXPECT_EQ(plan.namespaces, 0x7e020000U);
   EXPECT_TRUE(plan.no_new_privs);
-  EXPECT_FALSE(plan.network);
+  EXPECT_EQ(plan.tenant.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"),
+            std::string::npos);
   EXPECT_LT(fences.uid, 65'536U);
   EXPECT_LT(fences.gid, 65'536U);
   const bool compat = fences.filter == "compat" || fences.filter.starts_with("compat+");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "launcher/group_reclaim.h"
 
 namespace cordon::launcher {
 

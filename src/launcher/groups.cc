@@ -4,23 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "os/cgroup_file.h"
-#include "os/directory.h"
+#include "os/cgroup_place.h"
 #include "os/file.h"
-#include "os/process_stat.h"
 
 namespace cordon::launcher {
 namespace {
 
-constexpr std::size_t kMostGroups = 100'000;
-constexpr std::string_view kPrefix = "cordon-";
 os::CgroupLimits limits_of(const frame::GroupLimits& wanted) {
   os::CgroupLimits limits;
   limits.memory_bytes = wanted.memory;
@@ -60,61 +55,40 @@ bool is_needed(const std::vector<std::string>& controllers, const GroupNeeds& ne
   });
 }
 
-// True when the launcher that made a group of this name has ended, or the name is none of ours in
-// full and tells nothing: then it stays.
-bool maker_is_dead(std::string_view name) {
-  const std::size_t dash = name.rfind('-');
-  const std::size_t dot = name.rfind('.');
-  if (dash == std::string_view::npos || dot == std::string_view::npos || dot < dash) return false;
-  pid_t pid = 0;
-  const std::string_view digits = name.substr(dash + 1, dot - dash - 1);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-  if (error != std::errc{} || end != digits.data() + digits.size() || pid <= 0) return false;
-  const auto maker = os::read_process_stat(pid);
-  // Only what is known to be gone counts as dead.
-  if (!maker) return maker.error().code() == Errc::not_found;
-  return maker->has_ended() || std::to_string(maker->started) != name.substr(dot + 1);
+// Where our own group lies; the top lies in itself, and is the one group that may hold processes
+// and hand controllers on.
+std::string group_above(const os::CgroupHierarchy& tree) {
+  const std::string& own = tree.own.value_or(tree.mount.path);
+  if (own.size() <= tree.mount.path.size()) return own;
+  return own.substr(0, own.rfind('/'));
 }
 
-std::size_t reclaim_in(const std::string& path) {
-  std::size_t removed = 0;
-  const auto dir = open_group(path);
-  if (!dir) return 0;
-  const auto names = os::list_directory(*dir, kMostGroups);
-  if (!names) return 0;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(kPrefix) || !maker_is_dead(name)) continue;
-    // Refused (EBUSY) while a process lives in it: then its pid 1 still has a node.
-    if (::unlinkat(dir->get(), name.c_str(), AT_REMOVEDIR) == 0) ++removed;
-  }
-  return removed;
+// Those of limits must be there; a limit on I/O is refused by itself where there is none.
+Status hand_controllers_on(const os::Fd& group) {
+  TRY_DO(os::enable_controllers(group, os::kLimitControllers));
+  TRY(const std::vector<std::string> offered, os::available_controllers(group));
+  constexpr std::array<std::string_view, 1> kIo{"io"};
+  return has(offered, kIo.front()) ? os::enable_controllers(group, kIo) : Status{};
 }
 
 }  // namespace
 
-Result<std::string> group_name(const std::string& id) {
-  TRY(const os::ProcessStat self, os::read_process_stat(::getpid()));
-  return fmt::format("{}{}-{}.{}", kPrefix, id, ::getpid(), self.started);
-}
-
-std::size_t reclaim_groups(const os::CgroupTrees& trees) {
-  std::size_t removed = 0;
-  for (const os::CgroupHierarchy& tree : trees.hierarchies) {
-    if (tree.own) removed += reclaim_in(*tree.own);
+void place_groups(os::CgroupTrees& trees) {
+  for (os::CgroupHierarchy& tree : trees.hierarchies) {
+    if (!tree.mount.v2) continue;
+    if (auto place = os::place_of_groups(tree)) tree.own = *std::move(place);
   }
-  return removed;
 }
 
 Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup) {
-  constexpr std::array<std::string_view, 3> kGiven = {"memory", "pids", "cpu"};
   for (os::CgroupHierarchy& tree : trees.hierarchies) {
     if (!tree.own || !(tree.mount.v2 || is_wanted_v1(tree))) continue;
     const bool limits = tree.mount.v2 && trees.layout == CgroupLayout::v2;
-    std::string path = *tree.own;
+    std::string path = limits ? group_above(tree) : *tree.own;
     for (std::size_t at = 0; at < cgroup.size();) {
       const std::size_t end = std::min(cgroup.find('/', at), cgroup.size());
       TRY(const os::Fd above, open_group(path));
-      if (limits) TRY_DO(os::enable_controllers(above, kGiven));
+      if (limits) TRY_DO(hand_controllers_on(above));
       const std::string name = cgroup.substr(at, end - at);
       if (::mkdirat(above.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
         return Error::from_errno("mkdir").with(fmt::format("cgroup {}/{}", path, name));
@@ -123,7 +97,7 @@ Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup) {
       at = end + 1;
     }
     TRY(const os::Fd last, open_group(path));
-    if (limits) TRY_DO(os::enable_controllers(last, kGiven));
+    if (limits) TRY_DO(hand_controllers_on(last));
     tree.own = std::move(path);
   }
   return {};

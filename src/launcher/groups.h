@@ -89,15 +89,13 @@ class SandboxGroups {
   bool rests_ = false;
 };
 
-// "cordon-ID-PID.START" of this launcher: who finds it later can tell whether its maker lives.
-Result<std::string> group_name(const std::string& id);
+// Lets sandboxes' groups be made where version 2 can limit them: see os/cgroup_place.h.
+void place_groups(os::CgroupTrees& trees);
 
-// Lets sandboxes' groups be made in `cgroup`, a path below the launcher's own, which is made where
-// it is not there. On a host with version 2 alone the launcher must not live in the group above it:
-// the kernel gives controllers only to groups without processes.
+// Lets sandboxes' groups be made in `cgroup`, a path below the launcher's own group, which is made
+// where it is not there. On a host with version 2 alone the path begins beside the launcher's own
+// group, in the one above it: the kernel gives controllers only to groups without processes, and
+// the launcher is one. An error where others live in that one.
 Status place_groups_below(os::CgroupTrees& trees, const std::string& cgroup);
-
-// Removes the empty groups that launchers which have ended left beside ours. Gives how many.
-std::size_t reclaim_groups(const os::CgroupTrees& trees);
 
 }  // namespace cordon::launcher

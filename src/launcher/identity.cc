@@ -24,11 +24,13 @@ struct LentRange::Shelf {
 
 namespace {
 
-constexpr std::string_view kPrefix = "range-";
+constexpr std::string_view kLockPrefix = "range-";
 constexpr std::size_t kMostLocks = 65'536;  // more ranges than ids have room for
 
 // Named by the first id itself: launchers with other floors lend the same ids under the same name.
-std::string lock_name(std::uint32_t first) { return std::string{kPrefix} + std::to_string(first); }
+std::string lock_name(std::uint32_t first) {
+  return std::string{kLockPrefix} + std::to_string(first);
+}
 
 // True when the name still means the file that was locked: whoever had it before may have removed
 // it in between.
@@ -57,7 +59,7 @@ void reclaim(const os::Fd& directory) {
   const auto names = os::list_directory(directory, kMostLocks);
   if (!names) return;
   for (const std::string& name : *names) {
-    if (!name.starts_with(kPrefix)) continue;
+    if (!name.starts_with(kLockPrefix)) continue;
     const auto lock = try_lock(directory, name, 0);
     if (lock && *lock) ::unlinkat(directory.get(), name.c_str(), 0);
   }

@@ -12,6 +12,7 @@
 #include "launcher/descent.h"
 #include "launcher/io_limit.h"
 #include "launcher/sources.h"
+#include "launcher/tell.h"
 #include "os/file.h"
 #include "os/namespace.h"
 #include "os/socket.h"
@@ -19,7 +20,6 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr std::size_t kLongestReport = 4096;
 constexpr std::chrono::seconds kLongestDescent{10};
 
 LaunchFailure read_report(const std::string& text) {
@@ -58,13 +58,6 @@ Result<std::string> await_report(const os::Fd& reports) {
   }
 }
 
-Status tell(const os::Fd& control, const frame::ToGuest& frame) {
-  const auto encoded = frame::encode(frame);
-  TRY(const std::size_t sent, os::send(control, encoded));
-  if (sent != encoded.size()) return Error{Errc::internal, "the frame does not fit the stream"};
-  return {};
-}
-
 Result<LentIds> take_ids(Workshop& workshop) {
   auto lent = workshop.ranges.take();
   if (lent || lent.error().code() != Errc::exhausted) return lent;
@@ -87,6 +80,7 @@ class Launch {
 
   const JudgedPlan& plan_;
   Workshop& workshop_;
+  std::optional<HeldNetwork> network_;
   std::optional<LentRange> range_;
   std::optional<DiskImage> disk_;
   std::optional<SandboxGroups> groups_;
@@ -144,13 +138,15 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
 // NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
 Sandbox Launch::take() {
   groups_->rest();
-  return {std::move(range_), std::move(disk_), *std::move(groups_), *std::move(init_),
-          std::move(pair_.one)};
+  return {std::move(network_), std::move(range_), std::move(disk_),
+          *std::move(groups_), *std::move(init_), std::move(pair_.one)};
 }
 
 Result<std::string> Launch::start() {
   TRY(os::Pipe reports, os::pipe2());
-  TRY(const os::Fd net, workshop_.networks.take());
+  TRY(Workshop::TakenNetwork taken, workshop_.take_network(*plan_));
+  if (taken.held) network_.emplace(*std::move(taken.held));
+  const os::Fd net = std::move(taken.netns);
   TRY(os::Cloned cloned,
       os::clone3({.namespaces = os::NsSet{os::Ns::mount, os::Ns::pid, os::Ns::ipc, os::Ns::uts},
                   .cgroup = groups_->v2_dir(),
@@ -167,13 +163,35 @@ Result<std::string> Launch::start() {
 
 }  // namespace
 
+Result<os::Fd> Workshop::open_egress(const std::string& tenant) {
+  if (!steered) {
+    // Made while the node and the egress talk.
+    TRY(NetPool pool, NetPool::start(NetKind::steered, networks.ahead(), networks.refills()));
+    steered.emplace(std::move(pool));
+  }
+  return egresses->open(tenant, floor.ranges > 0 ? &ranges : nullptr);
+}
+
+Result<Workshop::TakenNetwork> Workshop::take_network(const frame::LaunchPlan& plan) {
+  if (!plan.network) {
+    TRY(Network bare, networks.take());
+    return TakenNetwork{std::move(bare.netns), std::nullopt};
+  }
+  if (!steered) return Error{Errc::unavailable, "no cordon-egress runs for this sandbox"};
+  TRY(Network network, steered->take());
+  TRY_DO(egresses->add(plan.tenant, plan.id, std::move(network.sockets)));
+  return TakenNetwork{std::move(network.netns), HeldNetwork{*egresses, plan.id}};
+}
+
 bool Workshop::wants_more() const noexcept {
-  return berths.wants_more() || networks.wants_more() || ranges.wants_more() || groups.wants_more();
+  return berths.wants_more() || berths.wants_furniture() || networks.wants_more() ||
+         (steered && steered->wants_more()) || ranges.wants_more() || groups.wants_more();
 }
 
 void Workshop::refill() {
-  if (berths.wants_more()) return berths.begin(*this);
+  if (berths.wants_furniture()) return berths.furnish_one(*this);
   if (networks.wants_more()) return networks.refill();
+  if (steered && steered->wants_more()) return steered->refill();
   if (ranges.wants_more()) return ranges.refill();
   groups.refill();
 }
@@ -181,29 +199,16 @@ void Workshop::refill() {
 // Leaves the berth as it was only in that it may still have a pid 1.
 std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& plan,
                                              Workshop& workshop) {
-  const HostIds ids = host_ids(*plan, &berth.range, workshop.own);
-  auto sources = open_sources(plan, ids, berth.user_namespace, workshop.sources);
-  if (!sources) return LaunchFailure{"prepare", std::move(sources).error()};
-  if (Status held = berth.groups.limit(*plan); !held) {
-    return LaunchFailure{"prepare", std::move(held).error()};
+  if (!berth.furnished) {
+    if (auto failure = furnish_berth(berth, plan, workshop)) return *std::move(failure);
   }
-  // The spawner that waits gives up its ids and rights while the tree is furnished.
-  Status told = tell(berth.control, frame::Tree{.stands = false});
-  if (told) told = tell(berth.control, plan->setup);
-  if (!told) return LaunchFailure{"start", std::move(told).error()};
-  if (Status laid = furnish_berth(berth, plan, ids, *sources, workshop); !laid) {
-    return LaunchFailure{"root", std::move(laid).error()};
-  }
-  if (Status stands = tell(berth.control, frame::Tree{.stands = true}); !stands) {
-    return LaunchFailure{"start", std::move(stands).error()};
-  }
-  berth.groups.rest();
-  return Sandbox{std::move(berth.range), std::nullopt, std::move(berth.groups),
+  return Sandbox{std::nullopt,          std::move(berth.range),
+                 std::nullopt,          std::move(berth.groups),
                  std::move(berth.init), std::move(berth.control)};
 }
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
-  while (auto berth = workshop.berths.take(*plan)) {
+  while (auto berth = workshop.berths.take(plan, workshop.sources)) {
     auto moved = move_in(*berth, plan, workshop);
     // One that has died meanwhile, or is about to, says nothing about the plan.
     const auto* const failure = std::get_if<LaunchFailure>(&moved);

@@ -2,6 +2,7 @@
 // From a judged plan to a living pid 1.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -9,6 +10,7 @@
 #include "frame/launcher.h"
 #include "launcher/berth.h"
 #include "launcher/disk_image.h"
+#include "launcher/egress.h"
 #include "launcher/floor.h"
 #include "launcher/floor_sources.h"
 #include "launcher/group_pool.h"
@@ -36,10 +38,21 @@ struct Workshop {
   os::Fd self;  // a pidfd of the launcher
   Program program;
   NetPool networks;
+  std::optional<NetPool> steered;  // made ahead from the first OpenEgress on
+  std::unique_ptr<Egresses> egresses;
   os::CgroupTrees trees;
   GroupPool groups;
   BerthPool berths;
   Home home;  // of a service: where the launcher itself is
+
+  // A namespace as the plan wants it, and where it has a way out, that way held by its egress.
+  struct TakenNetwork {
+    os::Fd netns;
+    std::optional<HeldNetwork> held;
+  };
+  Result<TakenNetwork> take_network(const frame::LaunchPlan& plan);
+  // Answers OpenEgress.
+  Result<os::Fd> open_egress(const std::string& tenant);
 
   // Whether there is something to make ahead when nobody waits, and making one of them.
   bool wants_more() const noexcept;
@@ -47,21 +60,18 @@ struct Workshop {
 };
 
 // A sandbox as its launcher holds it: three descriptors (control, pidfd, the range's lock) and no
-// more, because they are what bounds the number of sandboxes; a fourth where its disk is an image.
+// more, because they are what bounds the number of sandboxes; a fourth where its disk is an image,
+// and two where it has a network.
 // Destroying it ends it: pid 1 is killed and reaped, with it everything in its pid namespace; then
-// the groups go, then the disk, then the ids are free for the next.
+// the groups go, then the disk, then the ids are free for the next, then its way out is closed.
 struct Sandbox {
+  std::optional<HeldNetwork> network;
   std::optional<LentRange> range;
   std::optional<DiskImage> disk;
   SandboxGroups groups;
   os::Child init;
-  os::Fd control;  // the host's end of the stream; a copy is with the node
-};
-
-// A step failed; what had been made is gone again.
-struct LaunchFailure {
-  std::string step;
-  Error error;
+  os::Fd control;         // the host's end of the stream; a copy is with the node
+  std::uint64_t tag = 0;  // by which its launcher hears of its end
 };
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop);

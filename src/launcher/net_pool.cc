@@ -15,26 +15,36 @@
 namespace cordon::launcher {
 namespace {
 
-Result<os::Fd> make_namespace() {
+Result<Network> make_namespace(NetKind kind) {
   TRY_DO(os::unshare(os::Ns::net));
+  Network made;
+  TRY(made.netns, os::open_ns(os::Ns::net));
+  if (kind == NetKind::steered) {
+    TRY(made.sockets, os::steer_own_network());
+    return made;
+  }
   TRY(os::RouteSocket route, os::RouteSocket::open());
   TRY(const os::Link loopback, route.link("lo"));
   TRY_DO(route.set_link_up(loopback.index));
-  return os::open_ns(os::Ns::net);
+  return made;
 }
 
-// A byte in is an order; a byte out with a descriptor is a namespace, without one a failure.
-int serve_orders(const os::Fd& socket, pid_t launcher) {
+// A byte in is an order; a byte out with descriptors is a namespace, without any a failure.
+int serve_orders(const os::Fd& socket, pid_t launcher, NetKind kind) {
   if (!os::set_parent_death_signal(SIGKILL) || ::getppid() != launcher) return 1;
   std::array<std::byte, 64> orders{};
   for (;;) {
     const auto got = os::receive(socket, orders);
     if (!got || got->bytes == 0) return 0;
     for (std::size_t count = 0; count < got->bytes; ++count) {
-      const auto made = make_namespace();
+      const auto made = make_namespace(kind);
       const std::array<std::byte, 1> word{};
       std::vector<const os::Fd*> fds;
-      if (made) fds.push_back(&*made);
+      if (made) fds.push_back(&made->netns);
+      if (made && kind == NetKind::steered) {
+        fds.push_back(&made->sockets.tcp);
+        fds.push_back(&made->sockets.udp);
+      }
       if (!os::send(socket, word, fds)) return 0;
     }
   }
@@ -42,7 +52,7 @@ int serve_orders(const os::Fd& socket, pid_t launcher) {
 
 }  // namespace
 
-Result<NetPool> NetPool::start(unsigned ahead, bool refills) {
+Result<NetPool> NetPool::start(NetKind kind, unsigned ahead, bool refills) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::stream));
   TRY(os::Child child,
       os::Child::start({.clear_signal_handlers = true}, [&, launcher = ::getpid()] {
@@ -54,9 +64,9 @@ Result<NetPool> NetPool::start(unsigned ahead, bool refills) {
         static_cast<void>(pair.two.release());
         if (!os::close_from(kOwn + 1)) return 1;
         const os::Fd own{kOwn};
-        return serve_orders(own, launcher);
+        return serve_orders(own, launcher, kind);
       }));
-  NetPool pool{std::move(child), std::move(pair.one), refills ? ahead : 0};
+  NetPool pool{kind, std::move(child), std::move(pair.one), ahead, refills};
   TRY_DO(pool.order(ahead));
   return pool;
 }
@@ -71,15 +81,22 @@ Status NetPool::order(unsigned count) {
 
 void NetPool::refill() { failed_ = !order(ahead_ - ordered_); }
 
-Result<os::Fd> NetPool::take() {
+Result<Network> NetPool::take() {
   if (ordered_ == 0) TRY_DO(order(1));
+  const std::size_t each = kind_ == NetKind::steered ? 3 : 1;
   std::array<std::byte, 1> word{};
-  TRY(os::Received got, os::receive(socket_, word, 1));
+  TRY(os::Received got, os::receive(socket_, word, each));
   if (got.bytes == 0) return Error{Errc::unavailable, "the maker of network namespaces has ended"};
   --ordered_;
   failed_ = false;
-  if (got.fds.empty()) return Error{Errc::unavailable, "a network namespace could not be made"};
-  return std::move(got.fds.front());
+  if (got.fds.size() != each) {
+    return Error{Errc::unavailable, "a network namespace could not be made"};
+  }
+  Network network{.netns = std::move(got.fds[0])};
+  if (kind_ == NetKind::steered) {
+    network.sockets = {.tcp = std::move(got.fds[1]), .udp = std::move(got.fds[2])};
+  }
+  return network;
 }
 
 }  // namespace cordon::launcher

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launcher/group_reclaim.h"
 #include "os/file.h"
 #include "os/landlock.h"
 #include "os/mount.h"
 #include "os/namespace.h"
+#include "os/own_directory.h"
 #include "os/pidfd.h"
 #include "os/socket.h"
 
@@ -69,14 +71,24 @@ struct Ahead {
   bool refill = false;
 };
 
-Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::string& cgroup,
+struct Places {
+  std::string cgroup;   // below our own; empty: our own
+  std::string secrets;  // of the stores; empty: there are none
+  SecretSources sources;
+};
+
+Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places& places,
                       const Ahead& ahead) {
   RangeLender ranges{floor, std::move(locks), std::max(ahead.groups, 1U), ahead.refill};
-  TRY(NetPool networks, NetPool::start(ahead.networks, ahead.refill));
+  TRY(NetPool networks, NetPool::start(NetKind::bare, ahead.networks, ahead.refill));
   TRY_DO(os::unshare(os::Ns::mount));
   TRY_DO(os::set_propagation(os::at_cwd(), "/", os::Propagation::slave));
   TRY(os::CgroupTrees trees, os::read_cgroup_trees());
-  if (!cgroup.empty()) TRY_DO(place_groups_below(trees, cgroup));
+  if (places.cgroup.empty()) {
+    place_groups(trees);
+  } else {
+    TRY_DO(place_groups_below(trees, places.cgroup));
+  }
   reclaim_groups(trees);
   TRY(FloorSources sources, FloorSources::open(floor.sources));
   TRY(Program program, Program::open());
@@ -87,6 +99,11 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
     TRY(home.uts, os::open_ns(os::Ns::uts));
   }
   const auto landlock = os::landlock_abi();
+  os::Fd secrets;
+  if (!places.secrets.empty()) {
+    TRY(secrets, os::open_own_directory(places.secrets));
+  }
+  auto egresses = std::make_unique<Egresses>(std::move(secrets), places.sources);
   GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
   return Workshop{.floor = std::move(floor),
                   .sources = std::move(sources),
@@ -95,6 +112,8 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const std::s
                   .self = std::move(self),
                   .program = std::move(program),
                   .networks = std::move(networks),
+                  .steered = {},
+                  .egresses = std::move(egresses),
                   .trees = std::move(trees),
                   .groups = std::move(groups),
                   .berths = BerthPool{ahead.sandboxes, landlock ? *landlock : 0},
@@ -124,7 +143,8 @@ Result<Workshop> open_workshop(const ServiceFloor& service) {
   // It keeps nobody's directory busy, and comes back to this one from a berth.
   if (::chdir("/") != 0) return Error::from_errno("chdir");
   TRY(os::Fd locks, open_locks());
-  return open(service.floor, {}, std::move(locks), service.cgroup,
+  return open(service.floor, {}, std::move(locks),
+              {service.cgroup, service.secrets, service.secret_sources},
               {.networks = service.networks_ahead,
                .groups = service.groups_ahead,
                .sandboxes = service.sandboxes_ahead,

@@ -21,7 +21,7 @@ constexpr const char* kBlankFiles[] = {
     "timer_stats", "slabinfo",   "vmallocinfo", "pagetypeinfo", "iomem",         "ioports",
     "config.gz",   "interrupts", "cmdline"};
 constexpr const char* kEmptyDirectories[] = {"acpi", "asound", "scsi", "driver"};
-constexpr const char* kReadOnly[] = {"sys", "bus", "fs", "irq", "pressure"};
+constexpr const char* kReadOnlyDirectories[] = {"sys", "bus", "fs", "irq", "pressure"};
 
 constexpr const char* kNamespaceLimits[] = {"user", "mnt", "pid",    "net",
                                             "ipc",  "uts", "cgroup", "time"};
@@ -71,7 +71,7 @@ Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
   for (const char* mask : {"blank", "empty"}) TRY_DO(make_mask(disk, mask));
   for (const char* name : kBlankFiles) TRY_DO(lay_mask(proc, name, disk, "blank"));
   for (const char* name : kEmptyDirectories) TRY_DO(lay_mask(proc, name, disk, "empty"));
-  for (const char* name : kReadOnly) TRY_DO(lay_read_only(proc, name));
+  for (const char* name : kReadOnlyDirectories) TRY_DO(lay_read_only(proc, name));
   return limits;
 }
 

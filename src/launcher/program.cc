@@ -28,14 +28,18 @@ int lock(const os::Fd& file, int command, short type) {
 
 }  // namespace
 
-Result<Program> Program::open() {
+Result<os::Fd> open_beside(const char* name) {
   std::array<char, 4096> path{};
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
   if (length < 0) return Error::from_errno("readlink /proc/self/exe");
   std::string beside{path.data(), static_cast<std::size_t>(length)};
   beside.resize(beside.rfind('/') + 1);
-  beside += "cordon-init";
-  TRY(os::Fd source, os::openat(os::at_cwd(), beside.c_str(), O_RDONLY));
+  beside += name;
+  return os::openat(os::at_cwd(), beside.c_str(), O_RDONLY);
+}
+
+Result<Program> Program::open() {
+  TRY(os::Fd source, open_beside("cordon-init"));
   TRY(os::Fd memory, os::memfd_create("cordon-init", os::Executable::yes));
   if (lock(memory, F_SETLK, F_WRLCK) != 0) return Error::from_errno("fcntl F_SETLK");
   return Program{std::move(source), std::move(memory)};

@@ -7,6 +7,9 @@
 
 namespace cordon::launcher {
 
+// A program of ours that lies beside the running one; never found by a search path.
+Result<os::Fd> open_beside(const char* name);
+
 // The copy is made while the first sandbox builds its tree, which takes longer: `open` makes it
 // empty, the launcher fills it after it has cloned the first child, and a child waits for that.
 class Program {

@@ -88,6 +88,19 @@ Status add_file(const os::Fd& root, const frame::OwnFile& file) {
   return os::create_file(dir, std::string{name}.c_str(), file.text, 0644);
 }
 
+// Over a file of an image, whose directories are not ours to write.
+Status cover_file(const os::Fd& root, const os::Fd& disk, const frame::OwnFile& file,
+                  std::size_t number) {
+  const std::string name = fmt::format("state/own-{}", number);
+  TRY_DO(os::create_file(disk, name.c_str(), file.text, 0644));
+  TRY(const os::Fd tree, os::open_tree(disk, name.c_str(), os::Reach::one));
+  TRY_DO(os::mount_setattr(tree, {.read_only = true, .nosuid = true, .nodev = true, .noexec = true},
+                           os::Reach::one));
+  auto onto = make_file_in(root, file.target);
+  if (!onto) return std::move(onto).error().with(file.target + ": the image has no such file");
+  return os::move_mount(tree, *onto);
+}
+
 Result<std::vector<os::Fd>> make_own(const os::Fd& disk, std::size_t count) {
   std::vector<os::Fd> made;
   made.reserve(count);
@@ -161,7 +174,10 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   if (ground.own.size() < own_directories(*plan)) {
     return Error{Errc::internal, "too few directories of the own disk"};
   }
-  for (const frame::OwnFile& file : plan->files) TRY_DO(add_file(root, file));
+  const bool is_image = plan->root == frame::RootSource::directory;
+  for (const frame::OwnFile& file : plan->files) {
+    if (!is_image) TRY_DO(add_file(root, file));
+  }
   // Parents before what lies below them, whatever they are: a path sorts before its continuations.
   std::vector<Placing> placings = placings_of(plan, sources);
   std::ranges::sort(placings, {}, &Placing::target);
@@ -180,6 +196,9 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
                                ids);
     }
     if (!placed) return std::move(placed).error().with(placing.target);
+  }
+  for (std::size_t number = 0; is_image && number < plan->files.size(); ++number) {
+    TRY_DO(cover_file(root, ground.disk, plan->files[number], number));
   }
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));
   return os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one);

@@ -9,9 +9,13 @@
 #include <sys/epoll.h>
 #include <vector>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "launcher/descent.h"
+#include "launcher/group_reclaim.h"
 #include "launcher/handover.h"
+#include "launcher/stop_signal.h"
+#include "os/fault_point.h"
 #include "os/pidfd.h"
 #include "os/rlimit.h"
 #include "os/socket.h"
@@ -23,12 +27,15 @@ constexpr std::uint64_t kNode = 0;
 constexpr std::uint64_t kDoor = 1;
 constexpr std::uint64_t kStop = 2;
 constexpr std::uint64_t kBerth = 3;
-constexpr std::uint64_t kFirstTag = 4;
+constexpr std::uint64_t kNodeProgram = 4;
+constexpr std::uint64_t kFirstTag = 5;
 
 // Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
 constexpr std::size_t kMostHeld = 10'000;
 constexpr std::size_t kFdsOfSandbox = 3;  // control, pid 1, the lock of its ids
 constexpr std::size_t kFdsOfImage = 1;    // the top of its disk
+// Who reads one in order takes no longer than a moment.
+constexpr std::size_t kMostReaders = 16;
 // For the pools, and for opening the groups of the one that ends: with none left it could not be
 // removed whole.
 constexpr std::size_t kFdsOfOwn = 128;
@@ -43,6 +50,9 @@ constexpr std::size_t kPage = 2'000;
 // processors.
 constexpr std::chrono::milliseconds kAtOnce{0};
 constexpr std::chrono::milliseconds kQuiet{2};
+
+// A node answers what has arrived before it ends.
+constexpr std::chrono::seconds kNodeEnds{40};
 
 constexpr unsigned kSweeps = 10;
 constexpr std::chrono::milliseconds kBetweenSweeps{500};
@@ -91,7 +101,8 @@ Result<Server> Server::over(Workshop workshop, os::Fd node) {
   return server;
 }
 
-Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
+Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop, std::string facts,
+                          std::optional<NodeKeeper> keeper) {
   TRY(os::Epoll epoll, os::Epoll::create());
   TRY_DO(epoll.add(door.listener(), EPOLLIN, kDoor));
   TRY_DO(epoll.add(stop, EPOLLIN, kStop));
@@ -104,6 +115,8 @@ Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop) {
   server.most_held_ = std::min(kMostHeld, (fds - kept) / each);
   server.door_.emplace(std::move(door));
   server.stop_ = std::move(stop);
+  server.facts_ = std::move(facts);
+  if (keeper) server.keeper_.emplace(*std::move(keeper));
   return server;
 }
 
@@ -112,12 +125,14 @@ Status Server::run() {
     TRY(const auto events, epoll_.wait(patience()));
     if (events.empty()) use_idle_time();
     bool knocked = false;
+    bool is_over = stop_by_ && NodeKeeper::Clock::now() >= *stop_by_;
     for (const os::EpollEvent& event : events) {
       if (event.tag == kStop) {
-        end_all();
-        return {};
-      }
-      if (event.tag == kNode) {
+        is_over = !begin_to_stop();
+      } else if (event.tag == kNodeProgram) {
+        bury_node();
+        is_over = stop_by_.has_value();
+      } else if (event.tag == kNode) {
         TRY_DO(serve_node());
       } else if (event.tag == kDoor) {
         knocked = true;
@@ -127,8 +142,15 @@ Status Server::run() {
         keep_end(event.tag);
       }
     }
+    // Else nobody would ever wait less than for all of it, once nobody is idle.
+    if (!events.empty() && workshop_.berths.is_short()) begin_berth();
     // Last: a node that has gone makes room for the one that knocks.
     if (knocked) admit();
+    if (is_over) {
+      end_all();
+      return {};
+    }
+    keep_node();
   }
   if (unsaid_) return *std::move(unsaid_);
   return {};
@@ -136,20 +158,57 @@ Status Server::run() {
 
 std::optional<std::chrono::milliseconds> Server::patience() const {
   if (workshop_.wants_more()) return workshop_.berths.has_plenty() ? kQuiet : kAtOnce;
-  if (sweeps_ > 0) return kBetweenSweeps;
-  return std::nullopt;
+  if (sweeps_ > 0 || stop_by_) return kBetweenSweeps;
+  if (!keeper_ || node_) return std::nullopt;
+  const auto due = keeper_->due();
+  if (!due) return std::nullopt;
+  using std::chrono::milliseconds;
+  const auto left = *due - NodeKeeper::Clock::now();
+  return std::max(std::chrono::ceil<milliseconds>(left), milliseconds{0});
+}
+
+// One that is connected needs no other, whoever started it.
+void Server::keep_node() {
+  if (!keeper_ || node_ || stop_by_) return;
+  const auto due = keeper_->due();
+  if (!due || *due > NodeKeeper::Clock::now()) return;
+  Status started = keeper_->start();
+  if (started) started = epoll_.add(keeper_->pidfd(), EPOLLIN, kNodeProgram);
+  if (!started) {
+    log(LogLevel::error, "launcher", "cordond could not be started",
+        {{"failure", std::string_view{started.error().text()}}});
+  }
+}
+
+void Server::bury_node() {
+  if (!keeper_ || !keeper_->runs()) return;
+  static_cast<void>(epoll_.remove(keeper_->pidfd()));
+  keeper_->bury();
+}
+
+// A node of ours ends first, and needs us until it has. Asked twice, nobody waits for it.
+bool Server::begin_to_stop() {
+  if (stop_by_ || !keeper_ || !keeper_->runs()) return false;
+  stop_by_ = NodeKeeper::Clock::now() + kNodeEnds;
+  forget_stop(stop_);
+  keeper_->ask_to_end();
+  return true;
 }
 
 void Server::use_idle_time() {
   if (workshop_.wants_more()) {
-    const bool waits = static_cast<bool>(workshop_.berths.news());
-    workshop_.refill();
-    if (!waits) await_berth();
+    const bool begins = workshop_.berths.wants_more() && !workshop_.berths.wants_furniture();
+    begins ? begin_berth() : workshop_.refill();
     return;
   }
   if (sweeps_ == 0) return;
   --sweeps_;
   reclaim_groups(workshop_.trees);
+}
+
+void Server::begin_berth() {
+  workshop_.berths.begin(workshop_);
+  await_berth();
 }
 
 void Server::await_berth() {
@@ -176,12 +235,14 @@ void Server::admit() {
   if (node_) return turn_away(*peer, "busy", "another node is connected");
   if (!epoll_.add(*peer, EPOLLIN, kNode)) return;
   node_ = *std::move(peer);
-  send(frame::Welcome{});
+  if (keeper_) keeper_->greet(NodeKeeper::kGrace);
+  send(frame::Welcome{.facts = facts_});
 }
 
 void Server::drop_node() {
   static_cast<void>(epoll_.remove(node_));
   node_ = os::Fd{};
+  if (keeper_) keeper_->part();
 }
 
 Status Server::serve_node() {
@@ -197,13 +258,11 @@ Status Server::serve_node() {
     refuse({}, "malformed", message.error().text());
     return {};
   }
-  if (const auto* deposit = std::get_if<frame::Deposit>(&*message)) {
-    answer(*deposit, std::move(got->fds));
-    return {};
-  }
   std::visit(
-      [this](const auto& request) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(request)>, frame::Deposit>) {
+      [&](const auto& request) {
+        if constexpr (requires { answer(request, std::move(got->fds)); }) {
+          answer(request, std::move(got->fds));
+        } else {
           answer(request);
         }
       },
@@ -232,7 +291,9 @@ bool Server::knows(const std::string& id) const {
 }
 
 bool Server::is_full() const {
-  return sandboxes_.size() + ended_.size() + deposits_.all().size() >= most_held_;
+  // The two sockets of a network count like a sandbox.
+  return sandboxes_.size() + ended_.size() + deposits_.all().size() + workshop_.egresses->held() >=
+         most_held_;
 }
 
 void Server::answer(const frame::Launch& request) {
@@ -247,7 +308,9 @@ void Server::answer(const frame::Launch& request) {
   }
   if (knows(id)) return refuse(id, "exists", "the id is in use");
   if (is_full()) return refuse(id, "exhausted", "too many sandboxes are held");
+  os::fault_point("launcher.launch.judged");
   auto launched = launch(*judged, workshop_);
+  os::fault_point("launcher.launch.made");
   if (auto* failure = std::get_if<LaunchFailure>(&launched)) {
     const std::error_code cause = failure->error.cause();
     return send(frame::Broken{.id = id,
@@ -256,10 +319,11 @@ void Server::answer(const frame::Launch& request) {
                               .text = failure->error.text()});
   }
   Sandbox& sandbox = sandboxes_.emplace(id, std::get<Sandbox>(std::move(launched))).first->second;
-  const std::uint64_t tag = next_tag_++;
-  tags_.emplace(tag, id);
-  Status told = epoll_.add(sandbox.init.pidfd(), EPOLLIN, tag);
+  sandbox.tag = next_tag_++;
+  tags_.emplace(sandbox.tag, id);
+  Status told = epoll_.add(sandbox.init.pidfd(), EPOLLIN, sandbox.tag);
   if (told) told = send_launched(id, sandbox);
+  os::fault_point("launcher.launch.told");
   if (told) return;
   static_cast<void>(bury(id));
   send(frame::Broken{.id = id, .step = "hand over", .text = told.error().text()});
@@ -285,7 +349,7 @@ Server::Buried Server::bury(const std::string& id) {
   if (node.empty()) return {.end = {.id = id}, .remains = {}, .mounts = {}};
   Sandbox& sandbox = node.mapped();
   static_cast<void>(epoll_.remove(sandbox.init.pidfd()));
-  std::erase_if(tags_, [&](const auto& tag) { return tag.second == id; });
+  tags_.erase(sandbox.tag);
   Buried buried;
   if (when_alone_ == WhenAlone::wait) {
     // Where the kernel does not give it (before 6.11) pid 1's end takes as long as it takes.
@@ -295,14 +359,22 @@ Server::Buried Server::bury(const std::string& id) {
   }
   // The pid namespace dies with pid 1: when it is reaped no process of the sandbox is left.
   static_cast<void>(sandbox.init.signal(SIGKILL));
+  os::fault_point("launcher.end.killed");
+  // Read while it dies: what it uses from here on is its end, which nobody asked for.
+  const frame::GroupUse use = to_frame(sandbox.groups.usage());
   const auto status = std::move(sandbox.init).wait();
+  os::fault_point("launcher.end.reaped");
   buried.end = ended(id, status);
-  buried.end.use = to_frame(sandbox.groups.usage());
+  buried.end.use = use;
   buried.remains.emplace(std::move(sandbox));
   return buried;
 }
 
 void Server::keep_end(std::uint64_t tag) {
+  if (auto reader = readers_.extract(tag); !reader.empty()) {
+    static_cast<void>(epoll_.remove(reader.mapped().pidfd()));
+    return;  // its end reaps it
+  }
   const auto found = tags_.find(tag);
   if (found == tags_.end()) return;
   const std::string id = found->second;
@@ -323,7 +395,10 @@ void Server::answer(const frame::Destroy& request) {
   // In local use all ends with us, and nothing may be left then. A service's node need not wait for
   // what no process of the sandbox has a part in any more.
   if (when_alone_ == WhenAlone::end) buried.remains.reset();
+  // But for its network: what its egress has to say of it is said before its end is known.
+  if (buried.remains) buried.remains->network.reset();
   send(std::move(buried.end));
+  os::fault_point("launcher.end.told");
 }
 
 void Server::answer(const frame::Fetch& request) {
@@ -333,21 +408,83 @@ void Server::answer(const frame::Fetch& request) {
   if (held == sandboxes_.end() && deposited == nullptr) {
     return refuse(request.id, "not_found", "no such sandbox");
   }
+  os::fault_point("launcher.fetch.asked");
   Status told = hand_over(deposited != nullptr ? deposited->control : held->second.control);
   if (told && deposited == nullptr) told = send_launched(request.id, held->second);
+  os::fault_point("launcher.fetch.told");
   if (!told) return refuse(request.id, "unavailable", told.error().text());
   if (deposited == nullptr) return;
   std::vector<const os::Fd*> fds{&deposited->control};
   if (deposited->range) fds.push_back(&deposited->range);
-  send(frame::Stored{request.id}, fds);
+  send(frame::Stored{.id = request.id}, fds);
 }
 
 void Server::answer(const frame::Deposit& request, std::vector<os::Fd> fds) {
   if (knows(request.id)) return refuse(request.id, "exists", "the id is in use");
   if (is_full()) return refuse(request.id, "exhausted", "too many sandboxes are held");
+  os::fault_point("launcher.deposit.asked");
   const Status added = deposits_.add(request.id, std::move(fds));
   if (!added) return refuse(request.id, "malformed", added.error().text());
-  send(frame::Stored{request.id});
+  send(frame::Stored{.id = request.id});
+}
+
+void Server::answer(const frame::KeepListener& request, std::vector<os::Fd> fds) {
+  const std::string about = "listener:" + request.name;
+  if (fds.size() > 1) return refuse(about, "malformed", "more than one descriptor");
+  if (fds.empty()) {
+    listeners_.forget(request.name);
+    return send(frame::Stored{.id = about});
+  }
+  os::fault_point("launcher.listener.asked");
+  const Status kept = listeners_.keep(request.name, {request.address, std::move(fds.front())});
+  if (!kept) return refuse(about, "malformed", kept.error().text());
+  send(frame::Stored{.id = about, .address = request.address});
+}
+
+void Server::answer(const frame::TakeListener& request) {
+  const std::string about = "listener:" + request.name;
+  const Listeners::Kept* const kept = listeners_.find(request.name);
+  if (kept == nullptr) return refuse(about, "not_found", "no socket of that name is kept");
+  const os::Fd* const socket = &kept->socket;
+  send(frame::Stored{.id = about, .address = kept->address}, {&socket, 1});
+}
+
+void Server::answer(const frame::OpenEgress& request) {
+  const std::string about = "egress:" + request.tenant;
+  if (!request.tenant.empty() && !is_base32_name(request.tenant)) {
+    return refuse(about, "malformed", "a tenant that is not of our alphabet");
+  }
+  const auto link = workshop_.open_egress(request.tenant);
+  if (!link) return refuse(about, "unavailable", link.error().text());
+  const os::Fd* const beside = &*link;
+  send(frame::EgressOpened{about}, {&beside, 1});
+}
+
+void Server::answer(const frame::OpenBroker& request) {
+  const std::string about = "broker:" + request.tenant;
+  const auto link = workshop_.egresses->open_broker(request.tenant);
+  if (!link) return refuse(about, "unavailable", link.error().text());
+  const os::Fd* const beside = &*link;
+  send(frame::BrokerOpened{about}, {&beside, 1});
+}
+
+void Server::answer(const frame::ReadSource& request) {
+  const std::string about = "source:" + std::to_string(request.ticket);
+  if (request.ticket == 0) return refuse(about, "malformed", "a ticket is not 0");
+  if (readers_.size() >= kMostReaders) {
+    return refuse(about, "busy", "too many sources are being read: ask again");
+  }
+  auto reader = workshop_.egresses->read_source(request);
+  if (!reader) {
+    const bool denied = reader.error().code() == Errc::denied;
+    return refuse(about, denied ? "denied" : "unavailable", reader.error().text());
+  }
+  const std::uint64_t tag = next_tag_++;
+  if (const Status added = epoll_.add(reader->pidfd(), EPOLLIN, tag); !added) {
+    return refuse(about, "unavailable", added.error().text());
+  }
+  readers_.emplace(tag, *std::move(reader));
+  send(frame::SourceStarted{about});
 }
 
 void Server::answer(const frame::List& request) {

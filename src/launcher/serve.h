@@ -12,6 +12,8 @@
 #include "launcher/deposits.h"
 #include "launcher/door.h"
 #include "launcher/launch.h"
+#include "launcher/listeners.h"
+#include "launcher/node_keeper.h"
 #include "os/epoll.h"
 #include "os/fd.h"
 
@@ -29,8 +31,10 @@ class Server {
   static Result<Server> over(Workshop workshop, os::Fd node);
   // A service: one node after the other, through `door`, until `stop` polls readable.
   // Takes as many descriptors as the host lets it have, and holds no more sandboxes than they
-  // allow.
-  static Result<Server> at(Workshop workshop, Door door, os::Fd stop);
+  // allow. `facts`: of the host, for nodes. `keeper`: of a node that it starts itself; nothing:
+  // somebody else does.
+  static Result<Server> at(Workshop workshop, Door door, os::Fd stop, std::string facts,
+                           std::optional<NodeKeeper> keeper = {});
 
   // Everything that is held ends before this returns in order; else with the Server.
   Status run();
@@ -43,11 +47,20 @@ class Server {
 
   Status serve_node();
   void admit();
+  void keep_node();
+  void bury_node();
+  // False: it is over at once.
+  bool begin_to_stop();
   void answer(const frame::Launch& request);
   void answer(const frame::Destroy& request);
   void answer(const frame::Fetch& request);
   void answer(const frame::Deposit& request, std::vector<os::Fd> fds);
   void answer(const frame::List& request);
+  void answer(const frame::KeepListener& request, std::vector<os::Fd> fds);
+  void answer(const frame::TakeListener& request);
+  void answer(const frame::OpenEgress& request);
+  void answer(const frame::OpenBroker& request);
+  void answer(const frame::ReadSource& request);
   void send(const frame::FromLauncher& message, Fds fds = {});
   // What a node needs of a sandbox, with a lock of its own.
   Status send_launched(const std::string& id, const Sandbox& sandbox);
@@ -69,6 +82,7 @@ class Server {
   // What there is to do while nobody asks for anything, and how long nobody must have asked.
   std::optional<std::chrono::milliseconds> patience() const;
   void use_idle_time();
+  void begin_berth();
   void await_berth();
   void hear_of_berth();
 
@@ -77,11 +91,16 @@ class Server {
   os::Epoll epoll_;
   std::optional<Door> door_;  // of a service
   os::Fd stop_;
+  std::string facts_;
   os::Fd node_;  // empty while there is none
   std::map<std::string, Sandbox> sandboxes_;
-  std::map<std::uint64_t, std::string> tags_;  // of the epoll set, by pidfd
-  std::map<std::string, frame::Ended> ended_;  // by themselves, and nobody asked yet
+  std::map<std::uint64_t, std::string> tags_;   // of the epoll set, by pidfd
+  std::map<std::string, frame::Ended> ended_;   // by themselves, and nobody asked yet
+  std::map<std::uint64_t, os::Child> readers_;  // of sources of secrets, by tag
   Deposits deposits_;
+  Listeners listeners_;
+  std::optional<NodeKeeper> keeper_;
+  std::optional<NodeKeeper::Clock::time_point> stop_by_;  // the node has been asked to end
   std::uint64_t next_tag_;
   std::size_t most_held_;
   // One for all messages: it is too large to be asked for each time.

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdint>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace cordon::launcher {
 namespace {
@@ -35,6 +36,13 @@ Result<os::Fd> catch_stop_signals() {
     if (::sigaction(signal, &act, nullptr) != 0) return Error::from_errno("sigaction");
   }
   return stopped;
+}
+
+void forget_stop(const os::Fd& stopped) {
+  std::uint64_t count = 0;
+  if (::read(stopped.get(), &count, sizeof count) < 0) {
+    // Nobody has asked.
+  }
 }
 
 }  // namespace cordon::launcher

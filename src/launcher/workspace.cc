@@ -15,8 +15,8 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr os::MountAttributes kWritable{.nosuid = true, .nodev = true};
-constexpr os::MountAttributes kReadOnly{.read_only = true, .nosuid = true, .nodev = true};
+constexpr os::MountAttributes kWritableMount{.nosuid = true, .nodev = true};
+constexpr os::MountAttributes kReadOnlyMount{.read_only = true, .nosuid = true, .nodev = true};
 
 // Placeholders stand in a layer of our own; the workload could not write there anyway before the
 // pin covers them.
@@ -40,7 +40,8 @@ Status chown_to_workload(const os::Fd& dir, const char* name, const HostIds& ids
 Status prepare_own(const frame::Workspace& workspace, const os::Fd& tree) {
   TRY(const os::Fd layer, os::openat(tree, ".", O_PATH | O_DIRECTORY));
   TRY_DO(make_placeholders(workspace, layer));
-  return os::mount_setattr(tree, workspace.writable ? kWritable : kReadOnly, os::Reach::one);
+  return os::mount_setattr(tree, workspace.writable ? kWritableMount : kReadOnlyMount,
+                           os::Reach::one);
 }
 
 Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk, const os::Fd& lower,
@@ -66,7 +67,7 @@ Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk, co
     TRY_DO(os::fsconfig_flag(context, "userxattr"));
   }
   TRY_DO(os::fsconfig_create(context));
-  return os::fsmount(context, workspace.writable ? kWritable : kReadOnly);
+  return os::fsmount(context, workspace.writable ? kWritableMount : kReadOnlyMount);
 }
 
 Result<os::Fd> open_in(const os::Fd& top, const std::string& path) {
@@ -96,7 +97,7 @@ Status lay_pin(const os::Fd& top, const os::Fd& disk, const frame::Pin& pin) {
   TRY(const os::Fd tree,
       hides ? os::open_tree(disk, S_ISDIR(st.st_mode) ? "closed" : "hidden", os::Reach::one)
             : os::open_tree(onto, os::Reach::whole_tree));
-  TRY_DO(os::mount_setattr(tree, kReadOnly));
+  TRY_DO(os::mount_setattr(tree, kReadOnlyMount));
   return os::move_mount(tree, onto);
 }
 

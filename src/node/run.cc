@@ -3,26 +3,19 @@
 
 #include <csignal>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "async/deadline.h"
 #include "async/scope.h"
+#include "async/waiting.h"
+#include "node/start_command.h"
 #include "node/watch.h"
 
 namespace cordon::node {
 namespace {
 
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-constexpr std::chrono::seconds kDestroyed{10};
 // For pid 1 to end what it was told to end, and for the last bytes to be taken.
 constexpr std::chrono::seconds kPatience{2};
-
-std::string base_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
 
 // The state of one run; its coroutines live in its scope.
 class Run {
@@ -74,7 +67,7 @@ void Run::stop(Stop why, bool gently) {
 
 asio::awaitable<void> Run::end_gently() {
   asio::steady_timer grace{co_await asio::this_coro::executor, kGrace};
-  co_await grace.async_wait(kQuiet);
+  co_await grace.async_wait(async::kQuiet);
   process_->signal(SIGKILL, frame::SignalTo::all);
   co_await insist();
 }
@@ -82,14 +75,14 @@ asio::awaitable<void> Run::end_gently() {
 // Pid 1 is asked, and not relied on: where it does not answer, the sandbox is ended from outside.
 asio::awaitable<void> Run::insist() {
   asio::steady_timer patience{co_await asio::this_coro::executor, kPatience};
-  const auto [error] = co_await patience.async_wait(kQuiet);
+  const auto [error] = co_await patience.async_wait(async::kQuiet);
   if (!error) sandbox_.abandon();
 }
 
 asio::awaitable<void> Run::keep_wall_time() {
   if (!lowered_.budgets.wall) co_return;
   asio::steady_timer timer{co_await asio::this_coro::executor, *lowered_.budgets.wall};
-  const auto [error] = co_await timer.async_wait(kQuiet);
+  const auto [error] = co_await timer.async_wait(async::kQuiet);
   const auto seconds = static_cast<std::uint64_t>(lowered_.budgets.wall->count());
   if (!error) stop({Ending::wall_time, seconds, seconds, {}}, true);
 }
@@ -99,7 +92,7 @@ asio::awaitable<void> Run::keep_budgets() {
   asio::steady_timer timer{co_await asio::this_coro::executor};
   while (!facts_.exited) {
     timer.expires_after(plan::kSample);
-    if (const auto [error] = co_await timer.async_wait(kQuiet); error) co_return;
+    if (const auto [error] = co_await timer.async_wait(async::kQuiet); error) co_return;
     if (auto over = watch_.look()) {
       stop(*std::move(over), false);
       co_return;
@@ -134,6 +127,7 @@ asio::awaitable<void> Run::take(frame::Output output) {
 
 void Run::take(const frame::Exited& exited) {
   facts_.exited = exited;
+  if (open_streams_ <= 0) return;  // the end of the sandbox is what comes next
   scope_->spawn(insist());
   // The command is over: what it left behind ends with it, and with that the last writers of its
   // streams.
@@ -164,7 +158,7 @@ asio::awaitable<void> Run::follow_process() {
 }
 
 asio::awaitable<Result<RunOutcome>> Run::conclude() {
-  const auto ended = co_await async::within(kDestroyed, sandbox_.destroy());
+  const auto ended = co_await async::within(sandbox::kLongestDestroy, sandbox_.destroy());
   if (ended) facts_.use = ended->use;
   facts_.largest = watch_.largest();
   facts_.memory_limit = lowered_.plan.limits.memory;
@@ -180,10 +174,11 @@ asio::awaitable<Result<RunOutcome>> Run::conclude() {
 
 asio::awaitable<Result<RunOutcome>> Run::drive(async::Scope& scope, sandbox::Command command) {
   scope_ = &scope;
-  facts_.program = base_name(command.arguments.front());
+  facts_.program = program_of(command);
   open_streams_ = command.terminal ? 1 : 2;
-  scope.spawn(sandbox_.serve());
+  // First, so that it goes out with the greeting.
   process_ = sandbox_.start(std::move(command));
+  scope.spawn(sandbox_.serve());
   face_.begin(*process_);
   scope.spawn(face_.pump_input(*process_));
   scope.spawn(keep_wall_time());

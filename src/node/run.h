@@ -3,11 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "async/task.h"
 #include "frame/guest.h"
 #include "node/judge_end.h"
 #include "plan/lower.h"
+#include "record/denial.h"
 #include "record/verdict.h"
 #include "sandbox/sandbox.h"
 
@@ -36,6 +38,7 @@ struct RunOutcome {
   std::uint64_t output_bytes = 0;
   frame::GroupUse use;
   std::chrono::milliseconds wall{};
+  std::vector<Denial> denials;  // of the network, each once with how often it was met
 };
 
 // How long a program has between SIGTERM and SIGKILL when its time is over.

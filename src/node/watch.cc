@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "os/cgroup_usage.h"
 #include "os/process_tree.h"
 
 namespace cordon::node {
@@ -16,6 +15,9 @@ constexpr std::chrono::milliseconds kStubborn{250};
 // Of each look, for counting the workspace.
 constexpr std::chrono::milliseconds kSlice{10};
 
+// Less processor time than this between two looks is rest: pid 1 answers a question, say.
+constexpr std::chrono::microseconds kRest{500};
+
 std::string name_of(const os::TreeUse& tree) {
   if (tree.largest.empty()) return {};
   return fmt::format("{} pid {}", tree.largest, tree.largest_pid);
@@ -25,7 +27,7 @@ std::string name_of(const os::TreeUse& tree) {
 
 Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
              std::vector<std::string> groups, std::uint32_t pid)
-    : budgets_{budgets}, groups_{std::move(groups)}, pid_{pid}, grouped_{plan.groups} {
+    : budgets_{budgets}, gauges_{std::move(groups)}, pid_{pid}, grouped_{plan.groups} {
   if (grouped_) {
     memory_limit_ = plan.limits.memory;
     pids_limit_ = plan.limits.pids;
@@ -42,18 +44,18 @@ bool Watch::is_needed() const noexcept {
   return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_ || workspace_;
 }
 
-// True when somebody keeps asking for more processes: a group counts refusals; without one, who has
-// all it may have and rests is content, and a fork bomb is busy.
-bool Watch::is_pressed(std::uint64_t refused, std::chrono::microseconds cpu) {
-  const bool pressed =
-      grouped_ ? refused > refused_before_ : cpu >= cpu_before_ + plan::kSample / 5;
-  refused_before_ = refused;
-  cpu_before_ = cpu;
-  return pressed;
+std::optional<Stop> Watch::judge_cpu(std::chrono::microseconds cpu) const {
+  if (!budgets_.cpu || cpu < *budgets_.cpu) return std::nullopt;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(cpu).count();
+  return Stop{Ending::cpu_time,
+              static_cast<std::uint64_t>(budgets_.cpu->count()),
+              static_cast<std::uint64_t>(seconds),
+              {}};
 }
 
-std::optional<Stop> Watch::look_at_pids(std::uint64_t count, bool pressed) {
-  if (!pids_limit_ || !pressed || count + 1 < *pids_limit_) {
+// Of one that keeps asking for more processes than it may have.
+std::optional<Stop> Watch::judge_pids(std::uint64_t count) {
+  if (!pids_limit_ || count + 1 < *pids_limit_) {
     at_limit_since_.reset();
     return std::nullopt;
   }
@@ -77,33 +79,40 @@ std::optional<Stop> Watch::look_at_workspace() {
   return Stop{Ending::disk, limit, grown, {}};
 }
 
-std::optional<Stop> Watch::look() {
-  if (auto full = look_at_workspace()) return full;
-  os::CgroupUsage usage;
-  if (grouped_) usage = os::read_cgroup_usage(groups_);
-  const bool near_limit =
-      memory_limit_ && usage.memory_bytes && *usage.memory_bytes > *memory_limit_ / 2;
+std::optional<Stop> Watch::look_at_groups() {
+  const auto cpu = gauges_.cpu().value_or(std::chrono::microseconds{0});
+  rests_ = cpu < cpu_before_ + kRest;
+  cpu_before_ = cpu;
+  if (auto over = judge_cpu(cpu)) return over;
   // The walk through /proc costs more than the groups' files: only where they do not tell enough.
-  os::TreeUse tree;
-  if (!grouped_ || near_limit) {
-    tree =
-        os::measure_tree(static_cast<pid_t>(pid_),
-                         grouped_ || budgets_.memory ? os::Measure::memory : os::Measure::counts);
-    largest_ = name_of(tree);
+  if (memory_limit_ && gauges_.memory_bytes().value_or(0) > *memory_limit_ / 2) {
+    largest_ = name_of(os::measure_tree(static_cast<pid_t>(pid_), os::Measure::memory));
   }
-  const auto cpu = usage.cpu.value_or(tree.cpu);
-  if (budgets_.cpu && cpu >= *budgets_.cpu) {
-    return Stop{
-        Ending::cpu_time,
-        static_cast<std::uint64_t>(budgets_.cpu->count()),
-        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(cpu).count()),
-        {}};
-  }
+  if (!pids_limit_) return std::nullopt;
+  // A group counts refusals: who got one since the last look asks for more than it may have.
+  const std::uint64_t refused = gauges_.pids_refused().value_or(0);
+  const bool is_pressed = refused > refused_before_;
+  refused_before_ = refused;
+  return judge_pids(is_pressed ? gauges_.pids().value_or(0) : 0);
+}
+
+// Without groups: who has all it may have and rests is content, and a fork bomb is busy.
+std::optional<Stop> Watch::look_at_tree() {
+  const os::TreeUse tree = os::measure_tree(
+      static_cast<pid_t>(pid_), budgets_.memory ? os::Measure::memory : os::Measure::counts);
+  largest_ = name_of(tree);
+  const bool is_pressed = tree.cpu >= cpu_before_ + plan::kSample / 5;
+  cpu_before_ = tree.cpu;
+  if (auto over = judge_cpu(tree.cpu)) return over;
   if (budgets_.memory && tree.memory > *budgets_.memory) {
     return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
   }
-  return look_at_pids(grouped_ ? usage.pids.value_or(0) : tree.threads,
-                      is_pressed(usage.pids_refused.value_or(0), cpu));
+  return judge_pids(is_pressed ? tree.threads : 0);
+}
+
+std::optional<Stop> Watch::look() {
+  if (auto full = look_at_workspace()) return full;
+  return grouped_ ? look_at_groups() : look_at_tree();
 }
 
 }  // namespace cordon::node

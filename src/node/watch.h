@@ -10,6 +10,7 @@
 #include "frame/launch_plan.h"
 #include "node/judge_end.h"
 #include "node/tree_size.h"
+#include "os/cgroup_gauges.h"
 #include "plan/limits.h"
 
 namespace cordon::node {
@@ -26,18 +27,25 @@ class Watch {
   // One look. A Stop when a budget is used up.
   std::optional<Stop> look();
 
+  // True when nothing in it has used the processor between the last two looks: the next may wait
+  // longer. Never without groups.
+  bool rests() const noexcept { return rests_ && !counting_; }
+
   // "python3 pid 7": who had most memory, as of the last look near a limit.
   const std::string& largest() const noexcept { return largest_; }
 
  private:
   std::optional<Stop> look_at_workspace();
-  bool is_pressed(std::uint64_t refused, std::chrono::microseconds cpu);
-  std::optional<Stop> look_at_pids(std::uint64_t count, bool pressed);
+  std::optional<Stop> look_at_groups();
+  std::optional<Stop> look_at_tree();
+  std::optional<Stop> judge_cpu(std::chrono::microseconds cpu) const;
+  std::optional<Stop> judge_pids(std::uint64_t count);
 
   const plan::Budgets& budgets_;
-  std::vector<std::string> groups_;
+  os::CgroupGauges gauges_;
   std::uint32_t pid_;
   bool grouped_;
+  bool rests_ = false;
   std::optional<std::uint64_t> memory_limit_;  // held by a group
   std::optional<std::uint64_t> pids_limit_;
   // Since when no further process could be made.

@@ -135,6 +135,13 @@ Status keep_exactly(CapabilitySet kept) {
   return set_sets(kept, {});
 }
 
+Status keep_none() {
+  TRY(const CapabilityState state, read_capabilities());
+  if (state.effective.has(CAP_SETPCAP)) TRY_DO(drop_bounding({}));
+  TRY_DO(clear_ambient());
+  return set_sets({}, {});
+}
+
 Status keep_across_exec(CapabilitySet kept, CapabilitySet bounding) {
   // What is to be inheritable must still be in the bounding set, and taking from that needs
   // CAP_SETPCAP: so it is dropped last of all.

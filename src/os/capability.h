@@ -58,6 +58,11 @@ Status clear_ambient();
 // to a thread: a program with several calls it before starting the others.
 Status keep_exactly(CapabilitySet kept);
 
+// Leaves effective, permitted, inheritable and ambient empty, and the bounding set as well where
+// the caller may take from it. Without CAP_SETPCAP that stays: it gives nothing to a process with
+// no_new_privs.
+Status keep_none();
+
 // Leaves effective, permitted, inheritable and ambient at exactly `kept`, so that they survive the
 // exec of an ordinary program, and the bounding set at exactly `bounding`, which may be less: what
 // is held stays, and no exec brings anything else. Needs CAP_SETPCAP.

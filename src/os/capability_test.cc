@@ -56,6 +56,21 @@ TEST(Capability, KeepExactlyLeavesThatAndNothingElse) {
             "e= p= i= b= a=");
 }
 
+TEST(Capability, KeepNoneLeavesNothingForWhoeverCalls) {
+  EXPECT_EQ(in_child([] {
+              // Twice: the second time without the right to take from the bounding set.
+              for (int i = 0; i < 2; ++i) {
+                if (const auto done = keep_none(); !done) return outcome(done);
+              }
+              const auto state = read_capabilities();
+              if (!state) return outcome(state);
+              const bool none = state->effective.empty() && state->permitted.empty() &&
+                                state->inheritable.empty() && state->ambient.empty();
+              return std::string{none ? "none" : "some"};
+            }),
+            "none");
+}
+
 TEST(Capability, WhatIsGivenUpCannotBeUsedNorTakenBack) {
   if (const auto reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   const auto rename_host = [](bool drop) {

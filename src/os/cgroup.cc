@@ -15,10 +15,6 @@
 namespace cordon::os {
 namespace {
 
-// A group that does not empty in this time holds a process in uninterruptible sleep; start-up
-// reclaim finds it again.
-constexpr int kRemovalTries = 2000;
-
 std::string io_line(const IoLimit& limit) {
   std::string line = fmt::format("{}:{}", limit.major, limit.minor);
   const auto append = [&](std::string_view key, const std::optional<std::uint64_t>& value) {

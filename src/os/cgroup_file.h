@@ -31,4 +31,8 @@ std::optional<std::uint64_t> read_keyed(const Fd& dir, const char* file, std::st
 // end to be seen (`exists` after that).
 Status remove_group_tree(const Fd& parent, const std::string& name, int tries);
 
+// For groups of sandboxes: one that does not empty in this time holds a process in uninterruptible
+// sleep; start-up reclaim finds it again.
+inline constexpr int kRemovalTries = 2000;
+
 }  // namespace cordon::os

@@ -20,7 +20,6 @@ namespace cordon::os {
 namespace {
 
 constexpr int kKillRounds = 2000;
-constexpr int kRemovalTries = 2000;
 constexpr std::chrono::milliseconds kRound{1};
 
 struct Member {

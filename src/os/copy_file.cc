@@ -11,23 +11,23 @@
 namespace cordon::os {
 namespace {
 
-struct Range {
+struct DataRange {
   off_t begin;
   off_t end;
 };
 
 // The next range with data at or after `from`; begin == end == size when there is none.
-Result<Range> next_data(const Fd& fd, off_t from, off_t size) {
+Result<DataRange> next_data(const Fd& fd, off_t from, off_t size) {
   const off_t begin = ::lseek(fd.get(), from, SEEK_DATA);
-  if (begin < 0 && errno == ENXIO) return Range{size, size};
-  if (begin < 0 && errno == EINVAL) return Range{from, size};  // knows no holes: all is data
+  if (begin < 0 && errno == ENXIO) return DataRange{size, size};
+  if (begin < 0 && errno == EINVAL) return DataRange{from, size};  // knows no holes: all is data
   if (begin < 0) return Error::from_errno("lseek");
   const off_t end = ::lseek(fd.get(), begin, SEEK_HOLE);
   if (end < 0) return Error::from_errno("lseek");
-  return Range{std::min(begin, size), std::min(end, size)};
+  return DataRange{std::min(begin, size), std::min(end, size)};
 }
 
-Status copy_by_hand(const Fd& from, const Fd& to, Range range) {
+Status copy_by_hand(const Fd& from, const Fd& to, DataRange range) {
   std::array<char, 65536> buffer{};
   while (range.begin < range.end) {
     const auto want =
@@ -48,7 +48,7 @@ Status copy_by_hand(const Fd& from, const Fd& to, Range range) {
   return {};
 }
 
-Status copy_range(const Fd& from, const Fd& to, Range range) {
+Status copy_range(const Fd& from, const Fd& to, DataRange range) {
   off_t read_at = range.begin;
   off_t write_at = range.begin;
   while (read_at < range.end) {
@@ -72,7 +72,7 @@ Status copy_contents(const Fd& from, const Fd& to) {
   const off_t size = status.st_size;
   off_t at = 0;
   while (at < size) {
-    TRY(const Range range, next_data(from, at, size));
+    TRY(const DataRange range, next_data(from, at, size));
     TRY_DO(copy_range(from, to, range));
     at = range.end;
   }

@@ -5,8 +5,6 @@
 namespace cordon::os {
 namespace {
 
-std::string name_of(const Fd& fd) { return "fd " + std::to_string(fd.get()); }
-
 Status set_flag(const Fd& fd, int get, int set, int flag, bool on) {
   const int flags = ::fcntl(fd.get(), get);
   if (flags < 0) return Error::from_errno("fcntl").with(name_of(fd));
@@ -33,5 +31,7 @@ Status set_nonblocking(const Fd& fd, bool nonblocking) {
 }
 
 std::string proc_path(const Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+
+std::string name_of(const Fd& fd) { return "fd " + std::to_string(fd.get()); }
 
 }  // namespace cordon::os

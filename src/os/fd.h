@@ -51,4 +51,7 @@ Status set_nonblocking(const Fd& fd, bool nonblocking);
 // "/proc/self/fd/N": the way to name an O_PATH descriptor to a call that takes only paths.
 std::string proc_path(const Fd& fd);
 
+// "fd N", for an error that has no path to tell.
+std::string name_of(const Fd& fd);
+
 }  // namespace cordon::os

@@ -9,7 +9,7 @@
 namespace cordon::os {
 
 void FdLogSink::write(const LogRecord& record) noexcept {
-  const std::string line = to_json_line(record) + "\n";
+  const std::string line = to_json_line(record, clock_.wall()) + "\n";
   static_cast<void>(write_all(fd_, line));
 }
 

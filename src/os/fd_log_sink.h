@@ -2,6 +2,7 @@
 // Log records as lines of JSON on a descriptor, for static programs.
 #pragma once
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "os/fd.h"
 
@@ -12,11 +13,13 @@ namespace cordon::os {
 // a program that ignores SIGPIPE.
 class FdLogSink final : public LogSink {
  public:
-  explicit FdLogSink(Fd fd) noexcept : fd_{std::move(fd)} {}
+  // `clock` outlives it.
+  FdLogSink(Fd fd, const Clock& clock) noexcept : fd_{std::move(fd)}, clock_{clock} {}
   void write(const LogRecord& record) noexcept override;
 
  private:
   Fd fd_;
+  const Clock& clock_;
 };
 
 }  // namespace cordon::os

@@ -13,21 +13,24 @@ namespace {
 TEST(FdLogSink, WritesOneLineOfJsonForARecord) {
   auto pipe = pipe2(O_DIRECT);  // keeps each write apart
   ASSERT_TRUE(pipe);
-  FdLogSink sink{std::move(pipe->write)};
+  const ManualClock clock{WallTime{std::chrono::seconds{1'800'000'000}}};
+  FdLogSink sink{std::move(pipe->write), clock};
   const std::array fields{LogField{"pid", std::int64_t{7}}, LogField{"text", "two\nlines"}};
   sink.write({LogLevel::info, "launcher", "started", fields});
   std::array<char, 512> buffer{};
   const ssize_t got = ::read(pipe->read.get(), buffer.data(), buffer.size());
   ASSERT_GT(got, 0);
   EXPECT_EQ((std::string{buffer.data(), static_cast<std::size_t>(got)}),
-            "{\"level\":\"info\",\"component\":\"launcher\",\"message\":\"started\",\"pid\":7,"
+            "{\"time\":\"2027-01-15T08:00:00.000Z\",\"level\":\"info\",\"component\":\"launcher\","
+            "\"message\":\"started\",\"pid\":7,"
             "\"text\":\"two\\nlines\"}\n");
 }
 
 TEST(FdLogSink, SurvivesADescriptorThatTakesNothing) {
   auto full = openat(at_cwd(), "/dev/full", O_WRONLY);
   ASSERT_TRUE(full);
-  FdLogSink sink{*std::move(full)};
+  const SystemClock clock;
+  FdLogSink sink{*std::move(full), clock};
   sink.write({LogLevel::error, "c", "m", {}});
 }
 

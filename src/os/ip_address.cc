@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <charconv>
+#include <cstring>
+#include <netinet/in.h>
 
 namespace cordon::os {
 
@@ -13,6 +16,22 @@ Result<IpAddress> IpAddress::parse(const std::string& text) {
   address.size_ = 16;
   if (::inet_pton(AF_INET6, text.c_str(), address.bytes_.data()) == 1) return address;
   return Error{Errc::invalid, "no IP address: " + text};
+}
+
+std::optional<IpAddress> IpAddress::of(const sockaddr& name) {
+  if (name.sa_family == AF_INET) {
+    sockaddr_in four{};
+    std::memcpy(&four, &name, sizeof four);
+    std::array<std::uint8_t, 4> bytes{};
+    std::memcpy(bytes.data(), &four.sin_addr, bytes.size());
+    return v4(bytes);
+  }
+  if (name.sa_family != AF_INET6) return std::nullopt;
+  sockaddr_in6 six{};
+  std::memcpy(&six, &name, sizeof six);
+  std::array<std::uint8_t, 16> bytes{};
+  std::memcpy(bytes.data(), &six.sin6_addr, bytes.size());
+  return v6(bytes);
 }
 
 IpAddress IpAddress::v4(std::array<std::uint8_t, 4> bytes) {
@@ -29,8 +48,17 @@ IpAddress IpAddress::v6(std::array<std::uint8_t, 16> bytes) {
 }
 
 std::string IpAddress::text() const {
+  if (!is_v6()) {  // each connection is told with its address: inet_ntop would print it by a format
+    std::array<char, INET_ADDRSTRLEN> text{};
+    char* end = text.data();
+    for (const std::uint8_t byte : bytes()) {
+      if (end != text.data()) *end++ = '.';
+      end = std::to_chars(end, text.data() + text.size(), byte).ptr;
+    }
+    return {text.data(), end};
+  }
   std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(is_v6() ? AF_INET6 : AF_INET, bytes_.data(), text.data(), text.size());
+  ::inet_ntop(AF_INET6, bytes_.data(), text.data(), text.size());
   return text.data();
 }
 

@@ -5,10 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/result.h"
+
+struct sockaddr;
 
 namespace cordon::os {
 
@@ -16,6 +19,8 @@ class IpAddress {
  public:
   // "10.0.0.1", "fd00::1": exactly as inet_pton takes it, no zone, no port.
   static Result<IpAddress> parse(const std::string& text);
+  // Of a name of either family; nothing for another.
+  static std::optional<IpAddress> of(const sockaddr& name);
   static IpAddress v4(std::array<std::uint8_t, 4> bytes);
   static IpAddress v6(std::array<std::uint8_t, 16> bytes);
 

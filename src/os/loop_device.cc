@@ -15,7 +15,7 @@ namespace cordon::os {
 namespace {
 
 // Others attach devices too: one that was free may be taken by then.
-constexpr int kTries = 64;
+constexpr int kAttachTries = 64;
 constexpr unsigned kBlock = 4096;
 
 Result<int> free_device(const Fd& control) {
@@ -39,7 +39,7 @@ Result<bool> configure(const Fd& device, const Fd& file) {
 
 Result<LoopDevice> attach_loop(const Fd& file) {
   TRY(const Fd control, openat(at_cwd(), "/dev/loop-control", O_RDWR));
-  for (int tried = 0; tried < kTries; ++tried) {
+  for (int tried = 0; tried < kAttachTries; ++tried) {
     TRY(const int number, free_device(control));
     LoopDevice found{.device = {}, .path = "/dev/loop" + std::to_string(number)};
     TRY(found.device, openat(at_cwd(), found.path.c_str(), O_RDWR));

@@ -17,11 +17,11 @@
 namespace cordon::os {
 namespace {
 
-constexpr off_t kSize = 1 << 20;
+constexpr off_t kFileSize = 1 << 20;
 
 Result<Fd> nameless_file() {
   TRY(Fd file, openat(at_cwd(), "/var/tmp", O_TMPFILE | O_RDWR, 0600));
-  if (::ftruncate(file.get(), kSize) != 0) return Error::from_errno("ftruncate");
+  if (::ftruncate(file.get(), kFileSize) != 0) return Error::from_errno("ftruncate");
   return file;
 }
 

@@ -86,8 +86,6 @@ Result<Fd> clone_tree(const Fd& at, const char* path, unsigned flags, std::strin
   return Fd{static_cast<int>(fd)};
 }
 
-std::string name_of(const Fd& fd) { return "fd " + std::to_string(fd.get()); }
-
 }  // namespace
 
 Result<Fd> open_tree(const Fd& at, const char* path, Reach reach) {

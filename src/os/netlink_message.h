@@ -29,6 +29,8 @@ class NetlinkMessage {
   void attribute(std::uint16_t type, std::span<const std::byte> value);
   void attribute(std::uint16_t type, std::uint32_t value);
   void attribute(std::uint16_t type, std::string_view text);  // with its NUL
+  // Attributes that are finished already.
+  void raw(std::span<const std::byte> attributes) { append(attributes); }
 
   // The finished bytes, under this number.
   std::span<const std::byte> finish(std::uint32_t sequence);

@@ -25,7 +25,7 @@ std::vector<std::string_view> pieces(std::string_view text, std::string_view sep
   return found;
 }
 
-std::optional<std::uint64_t> number_in(const std::string& path) {
+std::optional<std::uint64_t> number_in_file(const std::string& path) {
   const auto text = read_file(at_cwd(), path.c_str());
   return text ? parse_number(*text) : std::nullopt;
 }
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> hard_limit(Rlimit kind) {
 
 // Tried in a child: whoever may raise the limit past its hard value has room up to the kernel's.
 std::optional<std::uint64_t> most_fds(const TrialLimit& limit) {
-  const auto most = number_in("/proc/sys/fs/nr_open");
+  const auto most = number_in_file("/proc/sys/fs/nr_open");
   const auto hard = hard_limit(Rlimit::open_files);
   if (!most || !hard || *most <= *hard) return hard;
   Trial raise = Trial::start([&] {
@@ -71,8 +71,8 @@ std::optional<std::uint64_t> room_in_groups() {
   std::optional<std::uint64_t> least;
   std::string path = *tree->own;
   for (;;) {
-    const auto most = number_in(path + "/pids.max");
-    const auto used = number_in(path + "/pids.current");
+    const auto most = number_in_file(path + "/pids.max");
+    const auto used = number_in_file(path + "/pids.current");
     if (most) lower_to(least, *most - std::min(*most, used.value_or(0)));
     if (path.size() <= tree->mount.path.size()) break;
     path.resize(path.rfind('/'));
@@ -84,7 +84,7 @@ std::optional<std::uint64_t> room_for_pids(const Caller& caller) {
   std::optional<std::uint64_t> least;
   const std::uint64_t used = threads_in_use();
   for (const char* const path : {"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}) {
-    const auto most = number_in(path);
+    const auto most = number_in_file(path);
     if (most) lower_to(least, *most - std::min(*most, used));
   }
   // Root is not held to it.

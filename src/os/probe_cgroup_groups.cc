@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "os/block_device.h"
+#include "os/cgroup_place.h"
 #include "os/file.h"
 
 namespace cordon::os {
@@ -82,47 +83,6 @@ bool hands_on(const Cgroup& group, std::string_view controller) {
   return names && std::ranges::find(*names, controller) != names->end();
 }
 
-std::size_t count_handed_on(const Cgroup& group) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      wanted_controllers(), [&](const Controller& c) { return hands_on(group, c.name); }));
-}
-
-// Our own group and those above it, as far as the mount shows them.
-std::vector<std::string> candidates(const CgroupHierarchy& tree) {
-  std::vector<std::string> paths;
-  if (!tree.own) return paths;
-  std::string path = *tree.own;
-  for (;;) {
-    paths.push_back(path);
-    if (path.size() <= tree.mount.path.size()) return paths;
-    path.resize(path.rfind('/'));
-  }
-}
-
-// The candidate that hands the most of our controllers on; the nearest of equals.
-Result<Cgroup> make_best_v2_group(const CgroupHierarchy& tree, std::size_t enough) {
-  std::optional<Cgroup> best;
-  std::size_t best_count = 0;
-  Error refusal{Errc::unavailable, "our own group is not visible"};
-  for (const std::string& path : candidates(tree)) {
-    auto parent = open_group(path);
-    if (!parent) continue;
-    auto group = Cgroup::create(*parent, fresh_name("v2"), {});
-    if (!group) {
-      if (!best) refusal = std::move(group).error();
-      continue;
-    }
-    const std::size_t count = count_handed_on(*group);
-    if (!best || count > best_count) {
-      best.emplace(*std::move(group));
-      best_count = count;
-    }
-    if (best_count >= enough) break;
-  }
-  if (best) return *std::move(best);
-  return refusal;
-}
-
 }  // namespace
 
 TrialGroups TrialGroups::make(const CgroupTrees& trees) {
@@ -155,7 +115,7 @@ void TrialGroups::make_v1(const CgroupTrees& trees) {
 }
 
 void TrialGroups::make_v2(const CgroupTrees& trees) {
-  auto group = make_best_v2_group(*trees.v2(), wanted_controllers().size());
+  auto group = make_v2_group(trees);
   if (!group) {
     for (const Controller& controller : wanted_controllers()) {
       refuse(controller.name, reason(group.error()));
@@ -226,7 +186,10 @@ Status TrialGroups::enter() const {
 Result<Cgroup> make_v2_group(const CgroupTrees& trees) {
   const CgroupHierarchy* const tree = trees.v2();
   if (tree == nullptr) return Error{Errc::unavailable, "no cgroup v2 tree is mounted"};
-  return make_best_v2_group(*tree, 0);
+  if (!tree->own) return Error{Errc::unavailable, "our own group is not visible"};
+  // Where there is no place the own group's refusal is the one to tell.
+  TRY(const Fd parent, open_group(place_of_groups(*tree).value_or(*tree->own)));
+  return Cgroup::create(parent, fresh_name("v2"), {});
 }
 
 }  // namespace cordon::os

@@ -45,7 +45,7 @@ class TrialGroups {
   std::size_t lacking_ = 0;  // of those: mounted nowhere
 };
 
-// A group in the version 2 tree, as near to the caller's own as it may be made.
+// A group in the version 2 tree, where sandboxes of this caller have theirs (cgroup_place.h).
 Result<Cgroup> make_v2_group(const CgroupTrees& trees);
 
 }  // namespace cordon::os

@@ -34,11 +34,12 @@ std::array<sock_filter, 4> filter_of_one_call(std::uint32_t action) {
           sock_filter{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
 }
 
-Fact unheld(std::string detail) { return {Support::blocked, std::move(detail), {}}; }
+Fact unheld_fact(std::string detail) { return {Support::blocked, std::move(detail), {}}; }
 
 Fact answered_by_supervisor(const Fd& listener, const TrialLimit& limit) {
   Trial caller = Trial::start([&] {
-    return make_call() == kSupervisorValue ? ok_fact() : unheld("the supervisor's answer was lost");
+    return make_call() == kSupervisorValue ? ok_fact()
+                                           : unheld_fact("the supervisor's answer was lost");
   });
   if (readable_before(listener, limit.deadline)) {
     const auto call = seccomp_receive(listener);
@@ -71,7 +72,7 @@ Fact probe_seccomp() {
   const auto program = filter_of_one_call(SECCOMP_RET_ERRNO | kFilterErrno);
   if (const Status done = seccomp_load(program); !done) return refused_fact(done.error());
   if (make_call() == -1 && errno == kFilterErrno) return ok_fact();
-  return unheld("a loaded filter does not answer");
+  return unheld_fact("a loaded filter does not answer");
 }
 
 Fact probe_seccomp_notify(const TrialLimit& limit) {
@@ -79,7 +80,7 @@ Fact probe_seccomp_notify(const TrialLimit& limit) {
   const auto listener = seccomp_load_with_listener(filter_of_one_call(SECCOMP_RET_USER_NOTIF));
   if (listener) return answered_by_supervisor(*listener, limit);
   const int cause = listener.error().cause().value();
-  if (cause == EBUSY) return unheld("another supervisor holds this process's only listener");
+  if (cause == EBUSY) return unheld_fact("another supervisor holds this process's only listener");
   if (cause == EINVAL) return {Support::absent, listener.error().text(), {}};
   return refused_fact(listener.error());
 }
@@ -94,17 +95,18 @@ Fact probe_landlock() {
   if (!abi) {
     // ENOSYS: not built. EOPNOTSUPP: built, but not among the modules that the kernel started with.
     if (abi.error().cause().value() != EOPNOTSUPP) return refused_fact(abi.error());
-    return unheld("built in, but not in the kernel's list of security modules (lsm= at boot)");
+    return unheld_fact("built in, but not in the kernel's list of security modules (lsm= at boot)");
   }
   const auto all = LandlockRuleset::create(landlock_rights_of(*abi), *abi);
   if (!all) return refused_fact(all.error());
-  if (!opens("/dev/null", O_WRONLY)) return unheld("/dev/null cannot be written to begin with");
+  if (!opens("/dev/null", O_WRONLY))
+    return unheld_fact("/dev/null cannot be written to begin with");
   const auto no_writing = LandlockRuleset::create({.fs = abi::kFsWriteFile}, *abi);
   if (!no_writing) return refused_fact(no_writing.error());
   if (const Status done = set_no_new_privs(); !done) return refused_fact(done.error());
   if (const Status done = no_writing->restrict_self(); !done) return refused_fact(done.error());
-  if (opens("/dev/null", O_WRONLY)) return unheld("a file that no rule grants can be written");
-  if (!opens("/dev/null", O_RDONLY)) return unheld("it refuses what no rule handles");
+  if (opens("/dev/null", O_WRONLY)) return unheld_fact("a file that no rule grants can be written");
+  if (!opens("/dev/null", O_RDONLY)) return unheld_fact("it refuses what no rule handles");
   return landlock_fact(*abi);
 }
 

@@ -22,7 +22,7 @@ constexpr const char* kPlace = "/proc";
 Fact fact_of(const Status& done) { return done ? ok_fact() : refused_fact(done.error()); }
 
 // A call that fails where it should have been held, or the other way round.
-Error unheld(std::string what) { return {Errc::unavailable, std::move(what)}; }
+Error unheld_error(std::string what) { return {Errc::unavailable, std::move(what)}; }
 
 Status enter_own_mount_namespace() {
   TRY_DO(unshare(Ns::mount));
@@ -45,7 +45,8 @@ Status use_the_mount_api() {
   TRY_DO(mount_setattr(copy, {.read_only = true}));
   TRY_DO(read_file(copy, "file"));
   const Status written = create_file(copy, "other", "1", 0600);
-  if (written || written.error().cause().value() != EROFS) return unheld("read-only does not hold");
+  if (written || written.error().cause().value() != EROFS)
+    return unheld_error("read-only does not hold");
   return {};
 }
 
@@ -80,13 +81,14 @@ Status use_an_overlay() {
   if (::unlinkat(merged.get(), "old", 0) != 0) return Error::from_errno("unlink");
   const bool kept = exists_at(place, "lower/old") && !exists_at(place, "lower/new");
   const bool shown = exists_at(merged, "new") && !exists_at(merged, "old");
-  if (!kept || !shown || !exists_at(place, "upper/new")) return unheld("the layers are mixed up");
+  if (!kept || !shown || !exists_at(place, "upper/new"))
+    return unheld_error("the layers are mixed up");
   return {};
 }
 
 // A user namespace that lives as long as its descriptor, with the ids of a trial.
 Result<Fd> make_user_namespace(const Caller& caller, const TrialLimit& limit) {
-  Result<Fd> ns = unheld("no user namespace");
+  Result<Fd> ns = unheld_error("no user namespace");
   const auto keep = [&](pid_t pid) -> Status {
     TRY_DO(write_trial_maps(caller, pid));
     ns = open_ns(Ns::user, pid);
@@ -105,7 +107,7 @@ Status shift_ids_of_root(const Fd& user_namespace, uid_t expected) {
   TRY_DO(idmap_mount(copy, user_namespace, Reach::one));
   struct stat seen{};
   if (::fstat(copy.get(), &seen) != 0) return Error::from_errno("fstat");
-  if (seen.st_uid != expected) return unheld("ids are not shifted");
+  if (seen.st_uid != expected) return unheld_error("ids are not shifted");
   return {};
 }
 

@@ -13,7 +13,7 @@
 namespace cordon::os {
 namespace {
 
-std::vector<std::string> open_descriptors() {
+std::vector<std::string> names_of_descriptors() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"}) {
     names.push_back(entry.path().filename());
@@ -23,9 +23,9 @@ std::vector<std::string> open_descriptors() {
 }
 
 TEST(ProbeHost, LeavesNoDescriptorAndNoChild) {
-  const auto before = open_descriptors();
+  const auto before = names_of_descriptors();
   static_cast<void>(probe_host({}));
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(names_of_descriptors(), before);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG | __WALL), -1);
   EXPECT_EQ(errno, ECHILD);
 }

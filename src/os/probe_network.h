@@ -6,8 +6,8 @@
 
 namespace cordon::os {
 
-// In a network namespace of its own a datagram leaves before, and no longer after, an nftables
-// chain that drops all output has been made.
+// In a network namespace of its own, made as a sandbox's is, a connection to somewhere arrives at
+// our listener.
 Fact probe_network_filter(const Caller& caller, const TrialLimit& limit);
 
 }  // namespace cordon::os

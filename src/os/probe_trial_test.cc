@@ -22,7 +22,7 @@ Fact try_out(const Experiment& experiment,
   return Trial::start(experiment).finish(within(span));
 }
 
-std::ptrdiff_t open_descriptors() {
+std::ptrdiff_t count_descriptors() {
   return std::ranges::distance(std::filesystem::directory_iterator{"/proc/self/fd"});
 }
 
@@ -63,14 +63,14 @@ TEST(Trial, KillsWhatDoesNotAnswerInTime) {
 }
 
 TEST(Trial, LeavesNoChildAndNoDescriptorWhenItIsDropped) {
-  const auto before = open_descriptors();
+  const auto before = count_descriptors();
   {
     const Trial trial = Trial::start([]() -> Fact {
       for (;;) ::pause();
     });
-    EXPECT_GT(open_descriptors(), before);
+    EXPECT_GT(count_descriptors(), before);
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(count_descriptors(), before);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
 }
 

@@ -60,7 +60,7 @@ Child::~Child() {
   if (!pidfd_) return;
   // Until it is reaped its number is nobody else's: what the one call cannot, the other may, and to
   // wait for one that was not told would be to wait for ever.
-  if (!pidfd_send_signal(pidfd_, SIGKILL)) ::kill(pid_, SIGKILL);
+  if (!pidfd_send_signal(pidfd_, SIGKILL) && pid_ > 1) ::kill(pid_, SIGKILL);
   static_cast<void>(waitid(pidfd_));
 }
 

@@ -15,15 +15,15 @@ namespace {
 
 // The fields after the name, which is the second, by their numbers in proc(5).
 constexpr int kState = 3;
-constexpr int kOwn = 14;     // utime and stime
-constexpr int kReaped = 16;  // cutime and cstime
+constexpr int kOwnTimes = 14;     // utime and stime
+constexpr int kReapedTimes = 16;  // cutime and cstime
 constexpr int kThreads = 20;
 constexpr int kStarted = 22;
 
 // Where a field's number belongs; null: nobody asks for it.
 std::uint64_t* place_of(int field, ProcessStat& stat, std::uint64_t& own, std::uint64_t& reaped) {
-  if (field == kOwn || field == kOwn + 1) return &own;
-  if (field == kReaped || field == kReaped + 1) return &reaped;
+  if (field == kOwnTimes || field == kOwnTimes + 1) return &own;
+  if (field == kReapedTimes || field == kReapedTimes + 1) return &reaped;
   if (field == kThreads) return &stat.threads;
   return field == kStarted ? &stat.started : nullptr;
 }

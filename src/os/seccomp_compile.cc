@@ -82,14 +82,14 @@ Result<Calls> by_call(const FilterSpec& spec) {
 
 // From `first` on, up to the next one's first, calls are answered by `rules`, whose own numbers are
 // 0.
-struct Range {
+struct CallRange {
   std::uint32_t first = 0;
   std::vector<FilterRule> rules;
 };
 
 // All numbers from 0 to 2^32 - 1, as few ranges as there can be.
-std::vector<Range> to_ranges(const FilterSpec& spec, Calls calls) {
-  std::vector<Range> ranges{{.first = 0, .rules = {}}};
+std::vector<CallRange> to_ranges(const FilterSpec& spec, Calls calls) {
+  std::vector<CallRange> ranges{{.first = 0, .rules = {}}};
   const auto append = [&](std::uint32_t first, std::vector<FilterRule> rules) {
     if (ranges.back().rules == rules) return;
     if (ranges.back().first == first) ranges.pop_back();
@@ -116,7 +116,7 @@ std::vector<Range> to_ranges(const FilterSpec& spec, Calls calls) {
 }
 
 BpfAssembler::Target search(BpfAssembler& assembler, RuleWriter& writer,
-                            std::span<const Range> ranges) {
+                            std::span<const CallRange> ranges) {
   if (ranges.size() == 1) return writer.write(ranges.front().rules);
   const std::size_t half = ranges.size() / 2;
   const auto from = search(assembler, writer, ranges.subspan(half));
@@ -144,7 +144,7 @@ std::uint32_t to_answer(const FilterAction& action) {
 
 Result<std::vector<sock_filter>> compile_filter(const FilterSpec& spec) {
   TRY(Calls calls, by_call(spec));
-  const std::vector<Range> ranges = to_ranges(spec, std::move(calls));
+  const std::vector<CallRange> ranges = to_ranges(spec, std::move(calls));
   BpfAssembler assembler;
   RuleWriter writer{assembler, spec.otherwise};
   const auto by_number =

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 namespace cordon::os {
 namespace {
@@ -42,6 +43,27 @@ std::vector<Fd> take_fds(msghdr& message) {
     }
   }
   return fds;
+}
+
+Result<Received> receive_by(const Fd& socket, std::span<std::byte> buffer, std::size_t most_fds,
+                            int flags) {
+  iovec part{.iov_base = buffer.data(), .iov_len = buffer.size()};
+  ControlBuffer control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes.data();
+  message.msg_controllen = control.bytes.size();
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC | flags);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return Error::from_errno("recvmsg");
+  std::vector<Fd> fds = take_fds(message);
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || fds.size() > most_fds) {
+    return Error{Errc::invalid, "recvmsg: a message of more bytes or descriptors than allowed"};
+  }
+  return Received{.bytes = static_cast<std::size_t>(got), .fds = std::move(fds)};
 }
 
 }  // namespace
@@ -145,23 +167,15 @@ Result<std::size_t> send(const Fd& socket, std::span<const std::byte> bytes,
 }
 
 Result<Received> receive(const Fd& socket, std::span<std::byte> buffer, std::size_t most_fds) {
-  iovec part{.iov_base = buffer.data(), .iov_len = buffer.size()};
-  ControlBuffer control;
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  ssize_t got = 0;
-  do {
-    got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) return Error::from_errno("recvmsg");
-  std::vector<Fd> fds = take_fds(message);
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || fds.size() > most_fds) {
-    return Error{Errc::invalid, "recvmsg: a message of more bytes or descriptors than allowed"};
-  }
-  return Received{.bytes = static_cast<std::size_t>(got), .fds = std::move(fds)};
+  return receive_by(socket, buffer, most_fds, 0);
+}
+
+Result<Received> receive_now(const Fd& socket, std::span<std::byte> buffer) {
+  return receive_by(socket, buffer, 0, MSG_DONTWAIT);
+}
+
+bool would_wait(const Error& error) noexcept {
+  return error.cause() == std::errc::resource_unavailable_try_again;
 }
 
 Result<PeerCredentials> peer_credentials(const Fd& socket) {

@@ -69,6 +69,11 @@ struct Received {
 // descriptors than `most_fds`, is an error (invalid) and whatever came with it is closed: a peer
 // must not be able to have half of a message believed, nor leave descriptors behind in us.
 Result<Received> receive(const Fd& socket, std::span<std::byte> buffer, std::size_t most_fds = 0);
+// What is there already, without descriptors; where nothing is, it would wait.
+Result<Received> receive_now(const Fd& socket, std::span<std::byte> buffer);
+
+// Why a call on what does not block gave nothing: there is nothing yet, or no room yet.
+bool would_wait(const Error& error) noexcept;
 
 // Who connected, or made the pair, at that time; ids as our user namespace sees them.
 struct PeerCredentials {

@@ -56,6 +56,20 @@ TEST_P(SocketPairTest, CarriesBytesAndDescriptorsToTheOtherEnd) {
   EXPECT_EQ(::read(pipe->read.get(), &byte, 1), 1) << "it is the same pipe";
 }
 
+TEST_P(SocketPairTest, TellsNothingYetAndNoRoomYetFromAPeerThatIsGone) {
+  const auto nothing = receive_now(pair_.two, buffer_);
+  ASSERT_FALSE(nothing);
+  EXPECT_TRUE(would_wait(nothing.error())) << nothing.error().text();
+  ASSERT_TRUE(set_nonblocking(pair_.one, true));
+  auto sent = send(pair_.one, buffer_);
+  while (sent) sent = send(pair_.one, buffer_);
+  EXPECT_TRUE(would_wait(sent.error())) << sent.error().text();
+  pair_.two = Fd{};
+  const auto gone = send(pair_.one, buffer_);
+  ASSERT_FALSE(gone);
+  EXPECT_FALSE(would_wait(gone.error())) << gone.error().text();
+}
+
 TEST_P(SocketPairTest, RefusesMoreDescriptorsThanAllowedAndClosesThem) {
   const std::size_t before = open_descriptors();
   const std::array fds{&pair_.one, &pair_.one, &pair_.one};

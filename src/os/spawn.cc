@@ -54,7 +54,8 @@ class Attributes {
 }  // namespace
 
 Result<Child> spawn(const std::string& program, std::vector<std::string> arguments,
-                    std::vector<std::string> environment, std::span<const Fd* const> fds) {
+                    std::vector<std::string> environment, std::span<const Fd* const> fds,
+                    const StandardFds& standard) {
   // Copies high up first: a source may stand where another has to go.
   constexpr int kAbove = 64;
   FileActions actions;
@@ -66,6 +67,11 @@ Result<Child> spawn(const std::string& program, std::vector<std::string> argumen
   for (int placed = 3; placed < number; ++placed) {
     ::posix_spawn_file_actions_adddup2(actions.get(), kAbove + placed, placed);
     ::posix_spawn_file_actions_addclose(actions.get(), kAbove + placed);
+  }
+  const Fd* const streams[] = {standard.in, standard.out, standard.err};
+  for (int at = 0; at < 3; ++at) {
+    if (streams[at] == nullptr) continue;
+    ::posix_spawn_file_actions_adddup2(actions.get(), streams[at]->get(), at);
   }
   Attributes attributes;
   pid_t pid = -1;

@@ -12,9 +12,17 @@
 
 namespace cordon::os {
 
-// `fds` become descriptors 3, 4, …; 0, 1 and 2 are the caller's, every other is closed at exec.
-// Signals have their default meaning again and none is blocked.
+// Nothing: the caller's own.
+struct StandardFds {
+  const Fd* in = nullptr;
+  const Fd* out = nullptr;
+  const Fd* err = nullptr;
+};
+
+// `fds` become descriptors 3, 4, …; 0, 1 and 2 are those of `standard`, every other is closed at
+// exec. Signals have their default meaning again and none is blocked.
 Result<Child> spawn(const std::string& program, std::vector<std::string> arguments,
-                    std::vector<std::string> environment, std::span<const Fd* const> fds);
+                    std::vector<std::string> environment, std::span<const Fd* const> fds,
+                    const StandardFds& standard = {});
 
 }  // namespace cordon::os

@@ -10,6 +10,8 @@
 
 #include <climits>
 
+#include "os/socket.h"
+
 namespace cordon::os {
 
 bool is_standard_terminal(int number) noexcept { return ::isatty(number) == 1; }
@@ -24,6 +26,15 @@ Result<Fd> open_standard(int number) {
   const int copy = ::fcntl(number, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return Error::from_errno("fcntl F_DUPFD_CLOEXEC");
   return Fd{copy};
+}
+
+Status shut_standard_streams() {
+  TRY(const SocketPair pair, socketpair(SocketType::stream));
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // They stay open through an exec, as standard streams do.
+    if (::dup2(pair.one.get(), number) < 0) return Error::from_errno("dup2");
+  }
+  return {};
 }
 
 Result<Fd> readiness_of(int number, Ready what) {

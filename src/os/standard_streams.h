@@ -19,6 +19,10 @@ bool can_wait_for(int number) noexcept;
 // A copy of the descriptor, CLOEXEC.
 Result<Fd> open_standard(int number);
 
+// Puts a socket whose other end is closed in place of all three: what is written there is lost,
+// what is read ends, and their numbers fall to no other descriptor.
+Status shut_standard_streams();
+
 enum class Ready : std::uint8_t { read, write };
 // A descriptor of its own that polls readable when the stream is ready: an event loop may do to it
 // what it must not do to the stream, make it non-blocking.

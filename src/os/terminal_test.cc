@@ -14,7 +14,7 @@
 namespace cordon::os {
 namespace {
 
-constexpr WindowSize kSize{24, 80, 0, 0};
+constexpr WindowSize kWindow{24, 80, 0, 0};
 
 TEST(Terminal, APipeIsNone) {
   const auto pipe = pipe2();
@@ -31,12 +31,12 @@ TEST(Terminal, APtyHasTheSizeItWasGivenOnBothEnds) {
   ASSERT_TRUE(pty) << pty.error().text();
   EXPECT_TRUE(is_terminal(pty->slave));
   EXPECT_EQ(*window_size(pty->master), (WindowSize{30, 100, 7, 9}));
-  ASSERT_TRUE(set_window_size(pty->master, kSize));
-  EXPECT_EQ(*window_size(pty->slave), kSize);
+  ASSERT_TRUE(set_window_size(pty->master, kWindow));
+  EXPECT_EQ(*window_size(pty->slave), kWindow);
 }
 
 TEST(Terminal, RawPassesControlCAsAByteAndCookedAttributesComeBackEqual) {
-  const auto pty = open_pty(kSize);
+  const auto pty = open_pty(kWindow);
   ASSERT_TRUE(pty);
   const auto cooked = terminal_attributes(pty->slave);
   ASSERT_TRUE(cooked);
@@ -51,7 +51,7 @@ TEST(Terminal, RawPassesControlCAsAByteAndCookedAttributesComeBackEqual) {
 }
 
 TEST(Terminal, FlushedInputIsNeverRead) {
-  const auto pty = open_pty(kSize);
+  const auto pty = open_pty(kWindow);
   ASSERT_TRUE(pty);
   ASSERT_TRUE(set_terminal_attributes(pty->slave, raw(*terminal_attributes(pty->slave))));
   ASSERT_TRUE(set_nonblocking(pty->slave, true));
@@ -68,7 +68,7 @@ TEST(Terminal, ABackgroundGroupKnowsThatItIsOneAndIsNotStoppedByAChange) {
     ::setsid();
     // Closing the master hangs up its session, which is this process.
     if (::signal(SIGHUP, SIG_IGN) == SIG_ERR) return "SIGHUP cannot be ignored";
-    const auto pty = open_pty(kSize);
+    const auto pty = open_pty(kWindow);
     if (!pty) return pty.error().text();
     if (!in_foreground(pty->slave)) return "a terminal of nobody counts as background";
     const Status taken = make_controlling_terminal(pty->slave);

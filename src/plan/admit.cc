@@ -104,17 +104,23 @@ policy::Place place_of_network(const PolicyDocument& document) {
 
 void admit_network(const Request& request) {
   if (is_offline(request)) return;
+  const bool can_steer = request.host.has(Feature::network_filter);
+  const Fact& fact = request.host[Feature::network_filter];
   for (const auto& checked : request.policy.documents()) {
     const PolicyDocument& document = checked->document();
-    if (checked->network_mode() == policy::NetworkMode::none) continue;
-    const policy::Place place = place_of_network(document);
+    const policy::NetworkMode mode = checked->network_mode();
+    const bool grants = mode != policy::NetworkMode::none;
+    if (checked->narrows_only() || (grants && can_steer)) continue;
     request.refusals.add(
         Errc::unavailable, "NETWORK",
-        {.tried = fmt::format("network.mode = \"{}\"", to_string(checked->network_mode())),
-         .rule = rule_text(document, place),
-         .why = fmt::format("version {} has no network inside; run without one, or wait for a "
-                            "version that has an egress",
-                            CORDON_VERSION),
+        {.tried = fmt::format("network.mode = \"{}\"", to_string(mode)),
+         .rule = rule_text(document, place_of_network(document)),
+         .why = grants ? fmt::format("this host cannot steer a sandbox's traffic ({}), and none is "
+                                     "let out unjudged",
+                                     fact.detail.empty() ? "no nftables" : fact.detail)
+                       : fmt::format("{} says nothing of a network, and so allows none; say there "
+                                     "what may be reached, or run without",
+                                     document.sources.front().name),
          .fix = request.with_flag("--no-network")});
   }
 }
@@ -128,9 +134,10 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     const policy::Key& key = *stated.key;
     if (stated.neutral || policy::is_enforced(key)) continue;
     if (key.path == "isolation") continue;  // refused with words of its own
+    if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
-    // Either the network is refused as a whole, or there is none.
-    if (only_bounds_network(key)) continue;
+    // With no network nothing is left to refuse or to count.
+    if (is_offline(request) && only_bounds_network(key)) continue;
     request.refusals.add(
         Errc::unavailable, "KEY",
         {.tried = std::string{key.path},

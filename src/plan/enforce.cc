@@ -61,10 +61,13 @@ class Enforcing {
     say("ipc_namespace", Hold::held, {});
     say("uts_namespace", Hold::held, {});
     say("cgroup_namespace", Hold::held, {});
-    say("network", Hold::held,
-        gives_up_network(request_)
-            ? "none (what the policy allows is not available in this version)"
-            : "none: loopback only");
+    if (plan_.network) {
+      say("network", Hold::held, "cordon-egress decides each name, connection and request");
+    } else {
+      say("network", Hold::held,
+          gives_up_network(request_) ? "none: what the policy allows was given up"
+                                     : "none: loopback only");
+    }
   }
 
   void fences() {

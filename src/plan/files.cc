@@ -2,9 +2,11 @@
 #include "plan/files.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
+#include "plan/admit.h"
 #include "plan/mounts.h"
 #include "plan/pins.h"
 #include "policy/glob.h"
@@ -134,7 +136,7 @@ frame::Workspace workspace_of(const Request& request) {
 
 // What of the host's programs and of its /etc the policy lets be seen.
 void add_system(const Request& request, const Identity& identity, Files& files) {
-  const std::vector<frame::OwnFile> own = own_files(identity, "cordon");
+  const std::vector<frame::OwnFile> own = own_files(identity, "cordon", !is_offline(request));
   for (const frame::OwnFile& file : own) {
     if (allows(request, Access::read, file.target)) files.files.push_back(file);
   }
@@ -147,6 +149,15 @@ void add_system(const Request& request, const Identity& identity, Files& files) 
   };
   std::ranges::for_each(policy::host_trees(), add);
   std::ranges::for_each(policy::host_etc(), add);
+}
+
+// An image has its own users and programs; how names are found is ours to say.
+void add_names(const Identity& identity, Files& files) {
+  constexpr std::array<std::string_view, 3> kOurs = {"/etc/hosts", "/etc/nsswitch.conf",
+                                                     "/etc/resolv.conf"};
+  for (const frame::OwnFile& file : own_files(identity, "cordon", true)) {
+    if (std::ranges::find(kOurs, file.target) != kOurs.end()) files.files.push_back(file);
+  }
 }
 
 // Directories on the own disk. What the policy puts at the same place goes before; below a
@@ -167,6 +178,23 @@ std::vector<std::string> own_directories(const Request& request, const Identity&
   return directories;
 }
 
+// The directory of an image; nothing, and a refusal: there is none of that name.
+std::optional<std::string> image_directory(const Request& request, const std::string& name,
+                                           std::string rule, std::string fix) {
+  const auto& images = request.situation.images;
+  if (const auto found = images.find(name); found != images.end()) return found->second;
+  std::string known;
+  for (const auto& [each, directory] : images) known += (known.empty() ? "" : ", ") + each;
+  request.refusals.add(
+      Errc::unavailable, "ROOT",
+      {.tried = fmt::format("filesystem.root = \"image:{}\"", name),
+       .rule = std::move(rule),
+       .why = images.empty() ? std::string{"there are no images here; use \"host\" or \"dir:PATH\""}
+                             : fmt::format("there is no such image; there are: {}", known),
+       .fix = std::move(fix)});
+  return std::nullopt;
+}
+
 }  // namespace
 
 Root root_of(const Request& request) {
@@ -176,15 +204,6 @@ Root root_of(const Request& request) {
     const policy::PolicyDocument& document = checked->document();
     if (!document.filesystem.root) continue;
     const policy::Stated<policy::Root>& root = *document.filesystem.root;
-    if (root.value.kind == policy::RootKind::image) {
-      request.refusals.add(
-          Errc::unavailable, "ROOT",
-          {.tried = fmt::format("filesystem.root = \"image:{}\"", root.value.name),
-           .rule = rule_text(document, root.place),
-           .why = fmt::format("version {} has no images; use \"host\" or \"dir:PATH\"",
-                              CORDON_VERSION),
-           .fix = Request::show(document, root.place)});
-    }
     if (by == nullptr) {
       by = &document;
       first = root;
@@ -197,13 +216,25 @@ Root root_of(const Request& request) {
            .fix = Request::show(document, root.place)});
     }
   }
-  if (by == nullptr || first.value.kind != policy::RootKind::dir) return {};
-  return {frame::RootSource::directory, first.value.name};
+  std::optional<std::string> directory;
+  if (by == nullptr && !request.situation.default_image.empty()) {
+    directory = image_directory(request, request.situation.default_image, "default", {});
+  } else if (by != nullptr && first.value.kind == policy::RootKind::image) {
+    directory = image_directory(request, first.value.name, rule_text(*by, first.place),
+                                Request::show(*by, first.place));
+  } else if (by != nullptr && first.value.kind == policy::RootKind::dir) {
+    directory = first.value.name;
+  }
+  return directory ? Root{frame::RootSource::directory, *directory} : Root{};
 }
 
 Files files_of(const Request& request, const Root& root, const Identity& identity) {
   Files files;
-  if (root.source == frame::RootSource::host) add_system(request, identity, files);
+  if (root.source == frame::RootSource::host) {
+    add_system(request, identity, files);
+  } else if (!is_offline(request)) {
+    add_names(identity, files);
+  }
   files.workspace = workspace_of(request);
   const std::vector<frame::Bind> mounts =
       granted_mounts(request.policy, request.situation, request.workspace, request.refusals);

@@ -16,8 +16,8 @@ struct Root {
   std::string path;
 };
 
-// As the documents say, the host's programs where none does. Different roots, and images, are
-// refused.
+// As the documents say; where none does, the default image, or the host's programs. Different
+// roots, and images that are not there, are refused.
 Root root_of(const Request& request);
 
 // What of the plan is about files. `binds` are ordered: the system's trees, then the mounts by

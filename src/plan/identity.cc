@@ -52,7 +52,8 @@ Identity identity_of(const Request& request, bool host_root) {
   return identity;
 }
 
-std::vector<frame::OwnFile> own_files(const Identity& identity, const std::string& host_name) {
+std::vector<frame::OwnFile> own_files(const Identity& identity, const std::string& host_name,
+                                      bool network) {
   std::string passwd = "root:x:0:0:root:/root:/bin/sh\n";
   std::string group = "root:x:0:\n";
   if (identity.uid != 0) {
@@ -69,9 +70,12 @@ std::vector<frame::OwnFile> own_files(const Identity& identity, const std::strin
       {"/etc/hosts",
        fmt::format("127.0.0.1 localhost {}\n::1 localhost ip6-localhost\n", host_name)},
       {"/etc/nsswitch.conf",
-       "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n"},
+       fmt::format(
+           "passwd: files\ngroup: files\nhosts: files{}\nservices: files\nprotocols: files\n",
+           network ? " dns" : "")},
       {"/etc/passwd", std::move(passwd)},
-      {"/etc/resolv.conf", "# no network: no name is resolved\n"},
+      {"/etc/resolv.conf", network ? "# answered by cordon-egress\nnameserver 198.18.0.1\n"
+                                   : "# no network: no name is resolved\n"},
   };
 }
 

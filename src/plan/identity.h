@@ -27,6 +27,7 @@ Identity identity_of(const Request& request, bool host_root);
 
 // /etc/passwd, group, hosts, hostname, nsswitch.conf and resolv.conf of `root = "host"`: nothing in
 // them comes from the host but a name.
-std::vector<frame::OwnFile> own_files(const Identity& identity, const std::string& host_name);
+std::vector<frame::OwnFile> own_files(const Identity& identity, const std::string& host_name,
+                                      bool network);
 
 }  // namespace cordon::plan

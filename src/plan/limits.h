@@ -16,6 +16,8 @@ namespace cordon::plan {
 // How often a running sandbox is looked at for what no control group holds, and how often, at most,
 // its workspace is counted.
 inline constexpr std::chrono::milliseconds kSample{50};
+// The longest between two looks at a sandbox in which nothing runs.
+inline constexpr std::chrono::milliseconds kRestingSample{400};
 inline constexpr std::chrono::seconds kWorkspaceSample{1};
 
 // Kept by the node while the sandbox runs. Absent: without limit.

@@ -9,6 +9,8 @@
 #include "plan/fencing.h"
 #include "plan/files.h"
 #include "plan/identity.h"
+#include "plan/ingress.h"
+#include "plan/network.h"
 #include "record/quantity.h"
 
 namespace cordon::plan {
@@ -49,7 +51,9 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.id = situation.id.text();
   plan.namespaces = frame::kNamespaces;
   plan.no_new_privs = true;
-  plan.network = false;
+  plan.network = !is_offline(request);
+  if (plan.network) lowered.network = serve_of(policy, plan.id);
+  if (plan.network) plan.tenant = situation.tenant;
   plan.ids = identity.ids;
   plan.root = root.source;
   plan.root_path = root.path;
@@ -67,6 +71,10 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   lowered.budgets = limiting.budgets;
   lowered.environment = environment_of(request, identity);
   lowered.directory = plan.workspace.target;
+  if (situation.has_tunnels) {
+    lowered.ingress = ingress_of(policy);
+    lowered.enforcement.mechanisms.push_back(ingress_mechanism(lowered.ingress));
+  }
   check_size(request, plan);
 
   if (refusals != nullptr) *refusals = found.all();

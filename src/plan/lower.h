@@ -3,10 +3,13 @@
 // there is none.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "frame/egress.h"
 #include "frame/launch_plan.h"
 #include "plan/limits.h"
 #include "plan/situation.h"
@@ -21,6 +24,10 @@ struct Lowered {
   frame::LaunchPlan plan;
   Enforcement enforcement;
   Budgets budgets;
+  // What cordon-egress is to be told before the launch; absent: there is no network.
+  std::optional<frame::Serve> network;
+  // Ports inside that may be tunnelled to, in order; only where the situation has tunnels.
+  std::vector<std::uint16_t> ingress;
   std::vector<std::string> environment;  // of every process: NAME=value
   std::string directory;                 // where processes start: the workspace
 };

@@ -31,6 +31,22 @@ bool has_variable(const Lowered& lowered, std::string_view line) {
   return std::ranges::find(lowered.environment, line) != lowered.environment.end();
 }
 
+TEST(Ingress, IsOfListedPortsWhereSomebodyHoldsIt) {
+  constexpr std::string_view kListed = "[network]\ningress = [8080, 80]\n";
+  Situation node = situation_of();
+  node.has_tunnels = true;
+  const Lowered open = lowered(kListed, full_host(false), node);
+  EXPECT_EQ(open.ingress, (std::vector<std::uint16_t>{80, 8080}));
+  EXPECT_FALSE(open.plan.network);
+  EXPECT_EQ(mechanism(open, "ingress").detail, "tunnels to 80, 8080 alone");
+  for (const std::string_view closed : {"", "[network]\ningress = \"deny_all\"\n"})
+    EXPECT_EQ(lowered(closed, full_host(false), node).ingress, std::vector<std::uint16_t>{});
+  const auto under =
+      policy::attenuate(policy_from("[network]\ningress = [80, 443]\n"), policy_from(kListed));
+  EXPECT_EQ(lower(under, full_host(false), node)->ingress, std::vector<std::uint16_t>{80});
+  EXPECT_FALSE(refused(kListed, situation_of()).empty());
+}
+
 TEST(LaunchPlan, HasEveryNamespaceAndNoNewPrivileges) {
   const frame::LaunchPlan plan = lowered("").plan;
   EXPECT_EQ(plan.namespaces, frame::kNamespaces);

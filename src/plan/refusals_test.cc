@@ -41,16 +41,10 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
        "isolation = \"gvisor\"", "process tier only", kExplain},
       {"an image", "[filesystem]\nroot = \"image:debian-12\"", "CORDON-PLAN-ROOT", "cordon.toml:2",
        "filesystem.root = \"image:debian-12\"", "no images", kExplain},
-      {"an allow-list", "[network]\negress_allowlist = [\"a.example\"]", "CORDON-PLAN-NETWORK",
-       "cordon.toml:2", "network.mode = \"restricted\"", "no network inside", kOffline},
-      {"a public network", "[network]\nmode = \"public\"", "CORDON-PLAN-NETWORK", "cordon.toml:2",
-       "network.mode = \"public\"", "no network inside", kOffline},
       {"a tunnel", "[network]\ningress = [3000]", "CORDON-PLAN-KEY", "cordon.toml:2",
        "network.ingress", "does not enforce", kOffline},
       {"records", "[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:2",
        "monitor.record", "does not enforce", kExplain},
-      {"scans", "[credentials]\nsecret_scanning = true", "CORDON-PLAN-KEY", "cordon.toml:2",
-       "credentials.secret_scanning", "does not enforce", kExplain},
       {"tools", "[tools.x]\nallow = [\"a\"]", "CORDON-PLAN-KEY", "cordon.toml:1", "tools",
        "does not enforce", kExplain},
       {"a protected name that is not there", "[filesystem]\nprotect = [\".git/hooks\"]",
@@ -231,7 +225,7 @@ TEST(Lowering, RefusesAPlanThatNoLauncherTakes) {
 
 TEST(Lowering, TellsAllReasonsAtOnce) {
   std::vector<Denial> refusals;
-  const auto result = lower(policy_from("isolation = \"microvm\"\n[network]\nmode = \"public\""),
+  const auto result = lower(policy_from("isolation = \"microvm\"\n[network]\ningress = [3000]"),
                             full_host(false), situation_of(), &refusals);
   ASSERT_FALSE(result);
   EXPECT_EQ(refusals.size(), 2U);
@@ -242,7 +236,7 @@ TEST(Lowering, TellsAllReasonsAtOnce) {
 TEST(Lowering, TakesBoundsOnANetworkThatADocumentTurnsOff) {
   const policy::Policy site =
       policy_from("[network]\negress_allowlist = [\"a.example\"]\nconnections = 4");
-  EXPECT_FALSE(refused(site, full_host(false), situation_of()).empty());
+  EXPECT_TRUE(refused(site, full_host(false), situation_of()).empty());
   EXPECT_TRUE(refused(attenuate(site, policy_from("[network]\nmode = \"none\"")), full_host(false),
                       situation_of())
                   .empty());
@@ -250,12 +244,36 @@ TEST(Lowering, TakesBoundsOnANetworkThatADocumentTurnsOff) {
       << "a document that does not speak must not turn the network off without a word";
 }
 
+TEST(Lowering, RefusesANetworkThatTheHostCannotSteer) {
+  HostFacts host = full_host(false);
+  host[Feature::network_filter] = {Support::absent, "no nf_tables", {}};
+  const auto refusals = refused(policy_from("[network]\nmode = \"public\""), host, situation_of());
+  ASSERT_EQ(refusals.size(), 1U);
+  EXPECT_EQ(refusals.front().code, "CORDON-PLAN-NETWORK");
+  EXPECT_EQ(refusals.front().rule, "cordon.toml:2");
+  EXPECT_EQ(refusals.front().fix, kOffline);
+}
+
+TEST(Lowering, TellsTheEgressWhatThePolicySays) {
+  const Lowered plan = lowered("[network]\negress_allowlist = [\"a.example\"]\nconnections = 4",
+                               full_host(false), situation_of());
+  EXPECT_TRUE(plan.plan.network);
+  ASSERT_TRUE(plan.network);
+  const frame::Serve serve = plan.network.value_or(frame::Serve{});
+  EXPECT_EQ(serve.id, plan.plan.id);
+  ASSERT_EQ(serve.documents.size(), 1U);
+  ASSERT_EQ(serve.documents[0].allow.size(), 1U);
+  EXPECT_EQ(serve.documents[0].allow[0].host, "a.example");
+  EXPECT_EQ(serve.documents[0].allow[0].place.line, 2U);
+  EXPECT_EQ(serve.budgets.connections, 4U);
+}
+
 TEST(Lowering, SaysThatTheCallerGaveTheNetworkUp) {
   Situation situation = situation_of();
   situation.drop_network = true;
   const Lowered plan = lowered("[network]\nmode = \"public\"", full_host(false), situation);
   EXPECT_FALSE(plan.plan.network);
-  EXPECT_NE(mechanism(plan, "network").detail.find("not available"), std::string::npos);
+  EXPECT_NE(mechanism(plan, "network").detail.find("given up"), std::string::npos);
 }
 
 TEST(Lowering, TakesNeutralValuesOfKeysThatNothingEnforces) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,6 +54,13 @@ struct Situation {
   std::string state_directory;  // of the run, on the host: holds the layer of `review`
   Survey survey;
   std::vector<std::pair<std::string, std::string>> environment;  // the caller's
+  // Directories that images stand for, by name; what is used where no document names a root: an
+  // image, or where this is empty the host.
+  std::map<std::string, std::string> images;
+  std::string default_image;
+  std::string tenant;  // as the launcher knows it; empty in local use
+  bool has_tunnels =
+      false;  // who launches it holds `network.ingress`: no port is reached but those
   bool drop_network = false;  // the caller gives up whatever network the policy grants
   Typed typed;
 };

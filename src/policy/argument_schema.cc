@@ -183,7 +183,7 @@ void check_argument_schema(const Value& schema, Problems& problems) {
       instead = fmt::format("; write the condition with {}", fmt::join(known, ", "));
     }
     problems.add(entry.mark, fmt::format("JSON Schema keyword {} is not held by Cordon{}",
-                                         quoted(entry.key), instead));
+                                         in_quotes(entry.key), instead));
   }
 }
 

@@ -16,7 +16,7 @@
 namespace cordon::policy {
 namespace {
 
-struct Case {
+struct BadDocument {
   Syntax syntax = Syntax::toml;
   Origin origin = Origin::user;
   std::string name;
@@ -54,8 +54,8 @@ std::string expanded(std::string_view text) {
 }
 
 // "=== toml [request] a name"
-Case case_of(std::string_view head) {
-  Case read;
+BadDocument case_of(std::string_view head) {
+  BadDocument read;
   head.remove_prefix(4);
   read.syntax = head.starts_with("json ") ? Syntax::json : Syntax::toml;
   head.remove_prefix(5);
@@ -70,9 +70,9 @@ Case case_of(std::string_view head) {
   return read;
 }
 
-std::vector<Case> read_cases() {
+std::vector<BadDocument> read_cases() {
   std::ifstream file{CORDON_SOURCE_DIR "/tests/policy/bad_documents.txt"};
-  std::vector<Case> cases;
+  std::vector<BadDocument> cases;
   int part = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("=== ")) {
@@ -90,7 +90,7 @@ std::vector<Case> read_cases() {
       text += line + '\n';
     }
   }
-  for (Case& one : cases) {
+  for (BadDocument& one : cases) {
     one.document = expanded(one.document);
     one.mended = expanded(one.mended);
   }
@@ -104,7 +104,7 @@ Policy everything() {
 }
 
 // Every problem of the document, as it would be told; none: it is accepted.
-std::vector<std::string> problems_of(const Case& one, const std::string& text) {
+std::vector<std::string> problems_of(const BadDocument& one, const std::string& text) {
   Problems problems{"f"};
   if (auto document = parse(text, "f", one.syntax, &problems)) {
     const auto policy = one.origin == Origin::workspace
@@ -130,7 +130,7 @@ std::string lines_of(const std::vector<std::string>& problems) {
 }
 
 TEST(BadDocuments, AreRefusedWithEveryProblemAndItsPlace) {
-  for (const Case& one : read_cases()) {
+  for (const BadDocument& one : read_cases()) {
     const auto found = problems_of(one, one.document);
     EXPECT_FALSE(found.empty()) << one.name << " is accepted";
     if (found == one.expected) continue;
@@ -141,7 +141,7 @@ TEST(BadDocuments, AreRefusedWithEveryProblemAndItsPlace) {
 TEST(BadDocuments, AreAcceptedOnceTheFaultIsMended) {
   std::size_t mended = 0;
   const auto cases = read_cases();
-  for (const Case& one : cases) {
+  for (const BadDocument& one : cases) {
     if (one.mended.empty()) continue;
     ++mended;
     EXPECT_EQ(lines_of(problems_of(one, one.mended)), "") << one.name;
@@ -151,13 +151,14 @@ TEST(BadDocuments, AreAcceptedOnceTheFaultIsMended) {
 
 TEST(BadDocuments, AreManyAndEachHasANameOfItsOwn) {
   std::set<std::string> names;
-  for (const Case& one : read_cases()) EXPECT_TRUE(names.insert(one.name).second) << one.name;
+  for (const BadDocument& one : read_cases())
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
   EXPECT_GE(names.size(), 150U);
 }
 
 // A message that shows control characters of its document could repaint the terminal it lands on.
 TEST(BadDocuments, AreToldInPrintableTextOfBoundedLength) {
-  for (const Case& one : read_cases()) {
+  for (const BadDocument& one : read_cases()) {
     const auto found = problems_of(one, one.document);
     EXPECT_LE(found.size(), 100U) << one.name;
     for (const std::string& problem : found) {

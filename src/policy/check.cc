@@ -50,7 +50,8 @@ void check_passed(const PolicyDocument& document, Problems& problems) {
           pattern.place.source == 0 ? pattern.place.mark : Mark{},
           fmt::format("`pass`: {} would hand over {} itself, which grant {} keeps outside; "
                       "remove it",
-                      quoted(pattern.value), source ? grant.from : grant.env, quoted(grant.name)));
+                      in_quotes(pattern.value), source ? grant.from : grant.env,
+                      in_quotes(grant.name)));
     }
   }
 }
@@ -77,7 +78,7 @@ void check_whole(const PolicyDocument& document, Problems& problems) {
           grant.place.mark,
           fmt::format("grant {} is bound to {}, which no rule of `egress_allowlist` reaches; "
                       "add \"{}:443\" there",
-                      quoted(grant.name), grant.host.name, grant.host.name));
+                      in_quotes(grant.name), grant.host.name, grant.host.name));
     }
   }
 }

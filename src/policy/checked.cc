@@ -15,14 +15,6 @@ void add_patterns(PathPatterns& to, const std::vector<Stated<std::string>>& patt
   }
 }
 
-PatternSet url_set(const std::vector<std::string>& paths) {
-  PatternSet set;
-  for (std::uint32_t i = 0; i < paths.size(); ++i) {
-    if (paths[i] != "/") set.add(paths[i], i);
-  }
-  return set;
-}
-
 constexpr std::string_view kPassedByDefault[] = {"LANG", "LC_*", "TERM", "TZ"};
 
 bool name_matches(std::string_view pattern, std::string_view name) {
@@ -33,7 +25,18 @@ bool name_matches(std::string_view pattern, std::string_view name) {
 }  // namespace
 
 void HostIndex::add(const HostPattern& host, std::uint32_t rule) {
-  (host.wildcard ? below : exact)[host.name].push_back(rule);
+  if (!host.is_block()) {
+    (host.wildcard ? below : exact)[host.name].push_back(rule);
+    return;
+  }
+  const std::uint32_t first = host.address.value_or(0);
+  auto place = std::ranges::find_if(blocks, [&](const Block& block) {
+    return block.bits < host.bits || (block.bits == host.bits && block.first == first);
+  });
+  if (place == blocks.end() || place->bits < host.bits) {
+    place = blocks.insert(place, {first, host.bits, {}});
+  }
+  place->rules.push_back(rule);
 }
 
 CheckedDocument::CheckedDocument(PolicyDocument document, Origin origin)
@@ -47,14 +50,14 @@ CheckedDocument::CheckedDocument(PolicyDocument document, Origin origin)
   const Network& network = document_.network;
   for (std::uint32_t i = 0; i < network.egress_allowlist.items.size(); ++i) {
     const EgressRule& rule = network.egress_allowlist.items[i];
-    url_paths_.push_back(url_set(rule.paths));
+    url_paths_.emplace_back(rule.paths);
     if (!rule.host.name.empty()) allowed_.add(rule.host, i);
   }
   for (std::uint32_t i = 0; i < network.egress_denylist.items.size(); ++i) {
     denied_.add(network.egress_denylist.items[i].host, i);
   }
   for (const Grant& grant : document_.credentials.grants.items)
-    grant_paths_.push_back(url_set(grant.paths));
+    grant_paths_.emplace_back(grant.paths);
   for (std::uint32_t i = 0; i < document_.tools.size(); ++i) {
     servers_.emplace(document_.tools[i].name, i);
     auto& conditions = conditions_.emplace_back();

@@ -14,6 +14,7 @@
 #include "policy/argument_schema.h"
 #include "policy/decision.h"
 #include "policy/glob.h"
+#include "policy/url_path.h"
 
 namespace cordon::policy {
 
@@ -30,8 +31,38 @@ using ByText = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 struct HostIndex {
   ByText<std::vector<std::uint32_t>> exact;
   ByText<std::vector<std::uint32_t>> below;
+  struct Block {
+    std::uint32_t first;
+    std::uint8_t bits;
+    std::vector<std::uint32_t> rules;
+  };
+  std::vector<Block> blocks;  // the narrowest first
 
   void add(const HostPattern& host, std::uint32_t rule);
+
+  // The rules of the most specific pattern that matches `host` and that `accept` takes: the name or
+  // the address itself, then the longest "*." or the narrowest block. Null: there is none.
+  template <class Accept>
+  const std::vector<std::uint32_t>* find(std::string_view host, Accept accept) const {
+    if (const auto found = exact.find(host); found != exact.end() && accept(found->second)) {
+      return &found->second;
+    }
+    const auto address = blocks.empty() ? std::nullopt : ipv4_from(host);
+    for (const Block& block : blocks) {
+      if (!address) break;
+      if (is_in_block(*address, block.first, block.bits) && accept(block.rules)) {
+        return &block.rules;
+      }
+    }
+    for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
+      const auto found = below.find(host.substr(dot + 1));
+      if (found != below.end() && accept(found->second)) return &found->second;
+    }
+    return nullptr;
+  }
+  const std::vector<std::uint32_t>* find(std::string_view host) const {
+    return find(host, [](const auto&) { return true; });
+  }
 };
 
 // Patterns of `hide` or `protect`: those that begin with `/` or `**` are matched against the whole
@@ -58,6 +89,10 @@ class CheckedDocument {
   Decision decide(const NetQuery& query) const;
   Decision decide(const ToolQuery& query) const;
   Decision decide(const CredentialQuery& query) const;
+  Decision decide_name(std::string_view host) const;
+  Decision decide_address(std::string_view quad) const;
+  // Nothing: it has no opinion.
+  std::optional<Passage> passage(std::string_view host, std::uint16_t port) const;
   Decision decide_variable(std::string_view name) const;
   Decision decide_ingress(std::uint16_t port) const;
   std::optional<std::uint64_t> calls_per_minute(const ToolQuery& query) const;
@@ -66,6 +101,10 @@ class CheckedDocument {
   Decision decide_grant_of_path(const PathQuery& query) const;
   Decision decide_listed(const NetQuery& query, const std::vector<std::uint32_t>& rules) const;
   Decision decide_host_port(std::uint16_t port) const;
+  // True when a workspace file says nothing about what can be reached.
+  bool is_silent_on_network() const;
+  // What needs no rule: the network is off, the host refused, or a workspace file has no opinion.
+  std::optional<Decision> decide_without_rules(std::string_view host) const;
   // Of the rule of egress_denylist that refuses the host.
   std::optional<Place> denied_place(std::string_view host) const;
   const std::vector<std::uint32_t>* rules_for(std::string_view host, std::uint16_t port) const;
@@ -87,8 +126,8 @@ class CheckedDocument {
   ByText<std::uint32_t> mounts_;  // by target
   HostIndex allowed_;
   HostIndex denied_;
-  std::vector<PatternSet> url_paths_;    // by egress rule
-  std::vector<PatternSet> grant_paths_;  // by grant
+  std::vector<UrlPaths> url_paths_;    // by egress rule
+  std::vector<UrlPaths> grant_paths_;  // by grant
   ByText<std::uint32_t> servers_;
   std::vector<std::vector<std::optional<ArgumentSchema>>> conditions_;  // by server, by rule
 };

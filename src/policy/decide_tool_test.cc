@@ -10,15 +10,15 @@ namespace {
 using enum Effect;
 using enum Reason;
 
-struct Row {
+struct ToolRow {
   std::string_view tool;
   std::string_view arguments;
   Effect effect;
   Reason reason;
 };
 
-void expect_rows(const Policy& policy, std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
+void expect_tools(const Policy& policy, std::initializer_list<ToolRow> rows) {
+  for (const ToolRow& row : rows) {
     const Decision found = policy.decide(ToolQuery{"github", row.tool, row.arguments});
     EXPECT_EQ(found.effect, row.effect) << row.tool << row.arguments;
     EXPECT_EQ(found.reason, row.reason) << row.tool << row.arguments;
@@ -30,13 +30,13 @@ TEST(ToolDecision, IsNoForServersAndToolsThatAreNotListed) {
   EXPECT_EQ(policy.decide(ToolQuery{"gitlab", "get_x"}).reason, server_not_listed);
   EXPECT_EQ(policy.decide(ToolQuery{"GitHub", "get_x"}).reason, server_not_listed);
   EXPECT_EQ(policy.decide(ToolQuery{"", "get_x"}).reason, server_not_listed);
-  expect_rows(policy, {{"get_x", "", allow, tool_rule},
-                       {"get_", "", allow, tool_rule},
-                       {"Get_x", "", deny, tool_not_listed},
-                       {"list_x", "", deny, tool_not_listed},
-                       {"xget_x", "", deny, tool_not_listed},
-                       {"", "", deny, tool_not_listed}});
-  expect_rows(policy_from("[tools.github]\n"), {{"get_x", "", deny, tool_not_listed}});
+  expect_tools(policy, {{"get_x", "", allow, tool_rule},
+                        {"get_", "", allow, tool_rule},
+                        {"Get_x", "", deny, tool_not_listed},
+                        {"list_x", "", deny, tool_not_listed},
+                        {"xget_x", "", deny, tool_not_listed},
+                        {"", "", deny, tool_not_listed}});
+  expect_tools(policy_from("[tools.github]\n"), {{"get_x", "", deny, tool_not_listed}});
 }
 
 TEST(ToolDecision, GoesByTheMostSpecificName) {
@@ -50,12 +50,12 @@ effect = "ask"
 tool = "delete_d*"
 effect = "ask"
 )");
-  expect_rows(policy, {{"anything", "", allow, tool_rule},
-                       {"delete_repo", "", deny, tool_rule},
-                       {"delete_draft", "", allow, tool_rule},
-                       {"delete_draft2", "", ask, tool_rule},
-                       {"get_secret", "", deny, tool_rule},
-                       {"get_secret_name", "", ask, tool_rule}});
+  expect_tools(policy, {{"anything", "", allow, tool_rule},
+                        {"delete_repo", "", deny, tool_rule},
+                        {"delete_draft", "", allow, tool_rule},
+                        {"delete_draft2", "", ask, tool_rule},
+                        {"get_secret", "", deny, tool_rule},
+                        {"get_secret_name", "", ask, tool_rule}});
 }
 
 TEST(ToolDecision, OnATieTakesTheStricter) {
@@ -72,11 +72,11 @@ effect = "ask"
 tool = "*_z"
 effect = "deny"
 )");
-  expect_rows(policy, {{"x", "", deny, tool_rule},
-                       {"y", "", ask, tool_rule},
-                       {"a_a", "", ask, tool_rule},
-                       {"a_z", "", deny, tool_rule},
-                       {"a_b", "", allow, tool_rule}});
+  expect_tools(policy, {{"x", "", deny, tool_rule},
+                        {"y", "", ask, tool_rule},
+                        {"a_a", "", ask, tool_rule},
+                        {"a_z", "", deny, tool_rule},
+                        {"a_b", "", allow, tool_rule}});
 }
 
 constexpr std::string_view kConditional = R"([tools.github]
@@ -93,7 +93,7 @@ arguments = { properties = { force = { const = true } }, required = ["force"] }
 )";
 
 TEST(ToolDecision, ByAConditionAllowsOnlyWhereItHoldsAndDeniesOnlyWhereItHolds) {
-  expect_rows(
+  expect_tools(
       policy_from(kConditional),
       {
           {"create_issue", R"({"repo":"acme/shop"})", allow, tool_rule},
@@ -134,11 +134,11 @@ TEST(ToolDecision, RefusesArgumentsThatCannotBeJudged) {
   };
   const Policy policy = policy_from(kConditional);
   for (const std::string& arguments : hostile) {
-    expect_rows(policy, {{"delete_x", arguments, deny, arguments_unreadable},
-                         {"create_issue", arguments, deny, arguments_unreadable}});
+    expect_tools(policy, {{"delete_x", arguments, deny, arguments_unreadable},
+                          {"create_issue", arguments, deny, arguments_unreadable}});
   }
   // A tool without a condition never looks at them.
-  expect_rows(policy, {{"get_x", "null", allow, tool_rule}});
+  expect_tools(policy, {{"get_x", "null", allow, tool_rule}});
 }
 
 TEST(ToolDecision, HoldsEveryKeywordOfASchema) {
@@ -180,9 +180,9 @@ TEST(ToolDecision, HoldsEveryKeywordOfASchema) {
     const Policy policy =
         policy_from("[[tools.github.rules]]\ntool = \"x\"\neffect = \"allow\"\narguments = " +
                     std::string{one.schema} + "\n");
-    expect_rows(policy, {{"x", one.good, allow, tool_rule},
-                         {"x", one.bad, deny,
-                          one.bad == "[]" ? arguments_unreadable : arguments_mismatch}});
+    expect_tools(policy, {{"x", one.good, allow, tool_rule},
+                          {"x", one.bad, deny,
+                           one.bad == "[]" ? arguments_unreadable : arguments_mismatch}});
   }
 }
 
@@ -213,9 +213,10 @@ calls_per_minute = 1
 
 TEST(ToolDecision, IsLeftAloneByAWorkspaceFileThatDoesNotNameTheServer) {
   const Policy policy = policy_from("[tools.github]\nallow = [\"*\"]\n");
-  expect_rows(narrowed(policy, "[tools.gitlab]\nallow = [\"*\"]\n"), {{"x", "", allow, tool_rule}});
-  expect_rows(narrowed(policy, "[tools.github]\nallow = [\"get_*\"]\n"),
-              {{"get_x", "", allow, tool_rule}, {"x", "", deny, tool_not_listed}});
+  expect_tools(narrowed(policy, "[tools.gitlab]\nallow = [\"*\"]\n"),
+               {{"x", "", allow, tool_rule}});
+  expect_tools(narrowed(policy, "[tools.github]\nallow = [\"get_*\"]\n"),
+               {{"get_x", "", allow, tool_rule}, {"x", "", deny, tool_not_listed}});
   EXPECT_EQ(
       narrowed(policy, "[tools.gitlab]\nallow = [\"*\"]\n").decide(ToolQuery{"gitlab", "x"}).effect,
       deny);

@@ -115,6 +115,17 @@ struct Decision {
   bool allowed() const noexcept { return effect == Effect::allow; }
 };
 
+// How a connection that is allowed must speak, and where its name may lead.
+struct Passage {
+  Protocol protocol = Protocol::tls;
+  Addresses addresses = Addresses::public_;
+  bool judged = false;     // each request is asked about: a rule names methods or paths, or a
+                           // credential is bound to the host
+  bool websocket = false;  // where requests are judged: a rule says that one may become a WebSocket
+
+  friend bool operator==(const Passage&, const Passage&) = default;
+};
+
 // The smallest of each limit over all documents; nothing: unlimited.
 struct Limits {
   std::optional<std::uint64_t> milli_cpus, memory, pids, disk, inodes, open_files, io, wall_seconds,

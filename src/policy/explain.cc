@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/explain.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -49,6 +51,10 @@ std::string Spoken::rule() const {
   return place.mark.line == 0 ? "default" : to_string(document(), place);
 }
 
+std::string rule_of(const Policy& policy, const Decision& decision) {
+  return Spoken{*policy.documents()[decision.document], decision}.rule();
+}
+
 Change Spoken::add(std::string key, std::string value) const {
   return {Edit::add, file(), std::move(key), std::move(value), {}};
 }
@@ -58,7 +64,12 @@ Change Spoken::set(std::string key, std::string value) const {
 }
 
 std::string Spoken::file() const {
-  const std::string& name = document().sources.front().name;
+  // The flags of a command line lie over a file: what is to stay is said in the file.
+  const auto& sources = document().sources;
+  const auto written = std::ranges::find_if(sources, [](const Source& source) {
+    return source.origin != Origin::builtin && source.name != "command line";
+  });
+  const std::string& name = written != sources.end() ? written->name : sources.front().name;
   if (checked.origin() != Origin::builtin) return name;
   return fmt::format("a policy of your own that extends {}", name.substr(name.find(':') + 1));
 }

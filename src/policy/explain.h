@@ -38,6 +38,9 @@ struct Explanation {
   std::vector<Change> changes;
 };
 
+// Where the rule of a decision of this policy stands: "cordon.toml:18", or "default".
+std::string rule_of(const Policy& policy, const Decision& decision);
+
 Explanation explain(const Policy& policy, const PathQuery& query);
 Explanation explain(const Policy& policy, const NetQuery& query);
 Explanation explain(const Policy& policy, const ToolQuery& query);

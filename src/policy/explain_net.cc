@@ -47,7 +47,7 @@ std::string sentence(const Spoken& spoken, const NetQuery& query) {
           "{} is no host name in its one spelling: lower case, no trailing dot, no number as its "
           "last "
           "label",
-          quoted(query.host));
+          in_quotes(query.host));
     case Reason::network_off:
       return "there is no network";
     case Reason::host_not_listed:
@@ -72,7 +72,7 @@ std::string sentence(const Spoken& spoken, const NetQuery& query) {
       return fmt::format(
           "the path {} is spelled in a way that servers read differently (escapes of plain "
           "characters, `//`, `..`, `;`, `?` and the like), and is refused where paths are judged",
-          quoted(query.path));
+          in_quotes(query.path));
     case Reason::url_path_not_listed:
       return fmt::format("{} allows {} only", host, paths_of(spoken));
     case Reason::websocket_not_listed:
@@ -154,6 +154,10 @@ Change to_allow(const Spoken& spoken, const NetQuery& query) {
 }
 
 bool matches(const HostPattern& pattern, std::string_view host) {
+  if (pattern.is_block()) {
+    const auto address = ipv4_from(host);
+    return address && pattern.address && is_in_block(*address, *pattern.address, pattern.bits);
+  }
   return pattern.wildcard ? host.ends_with("." + pattern.name) : pattern.name == host;
 }
 
@@ -176,7 +180,7 @@ std::vector<Change> to_refuse(const Spoken& spoken, const NetQuery& query) {
   return changes;
 }
 
-struct Words {
+struct NetWords {
   const NetQuery& query;
   std::string sentence(const Spoken& spoken) const { return policy::sentence(spoken, query); }
   Change to_allow(const Spoken& spoken) const { return policy::to_allow(spoken, query); }
@@ -188,7 +192,7 @@ struct Words {
 }  // namespace
 
 Explanation explain(const Policy& policy, const NetQuery& query) {
-  return explain_with(policy, query, Words{query});
+  return explain_with(policy, query, NetWords{query});
 }
 
 }  // namespace cordon::policy

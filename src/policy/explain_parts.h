@@ -22,7 +22,7 @@ struct Spoken {
   std::string file() const;
   // True when the rule came from a preset, which no edit of a file can take away.
   bool from_preset() const {
-    return decision.place.source != 0 || checked.origin() == Origin::builtin;
+    return checked.document().sources[decision.place.source].origin == Origin::builtin;
   }
 
   Change add(std::string key, std::string value) const;

@@ -35,10 +35,10 @@ std::string sentence(const Spoken& spoken, const PathQuery& query) {
           path);
     case Reason::hidden:
       return fmt::format("{} is hidden by the pattern {}", path,
-                         quoted(pattern_at(filesystem.hide.items, spoken.decision.place)));
+                         in_quotes(pattern_at(filesystem.hide.items, spoken.decision.place)));
     case Reason::protected_:
       return fmt::format("{} is protected by the pattern {}: it may be read, never written", path,
-                         quoted(pattern_at(filesystem.protect.items, spoken.decision.place)));
+                         in_quotes(pattern_at(filesystem.protect.items, spoken.decision.place)));
     case Reason::too_many_patterns:
       return "more patterns match partly at once than can be followed, so the path is refused";
     case Reason::absent_path:
@@ -110,7 +110,7 @@ std::vector<Change> to_refuse(const Spoken& spoken, const PathQuery& query) {
                      toml_text(literal_pattern(query.path)))};
 }
 
-struct Words {
+struct PathWords {
   const PathQuery& query;
   std::string sentence(const Spoken& spoken) const { return policy::sentence(spoken, query); }
   Change to_allow(const Spoken& spoken) const { return policy::to_allow(spoken, query); }
@@ -122,7 +122,7 @@ struct Words {
 }  // namespace
 
 Explanation explain(const Policy& policy, const PathQuery& query) {
-  return explain_with(policy, query, Words{query});
+  return explain_with(policy, query, PathWords{query});
 }
 
 }  // namespace cordon::policy

@@ -20,7 +20,7 @@ Policy load(const std::string& text, Origin origin = Origin::user) {
   return *std::move(policy);
 }
 
-struct Case {
+struct ExplainCase {
   std::string name;
   std::string text;  // the document
   std::function<Explanation(const Policy&)> ask;
@@ -44,7 +44,7 @@ auto calls(const std::string& server, const std::string& tool, const std::string
   return [=](const Policy& p) { return explain(p, ToolQuery{server, tool, arguments}); };
 }
 
-const Case kCases[] = {
+const ExplainCase kCases[] = {
     {"hidden", "[filesystem]\nhide = [\"**/.env\"]", reads("/workspace/a/.env"), "p.toml:2",
      "/workspace/a/.env is hidden by the pattern `**/.env`",
      "remove the rule from filesystem.hide at p.toml:2", "[filesystem]\nhide = []"},
@@ -219,7 +219,7 @@ const Case kCases[] = {
 };
 
 TEST(Explain, NamesTheRuleAndTheChange) {
-  for (const Case& c : kCases) {
+  for (const ExplainCase& c : kCases) {
     const Explanation got = c.ask(load(c.text));
     EXPECT_EQ(got.rule, c.rule) << c.name;
     EXPECT_EQ(got.sentence, c.sentence) << c.name;
@@ -230,7 +230,7 @@ TEST(Explain, NamesTheRuleAndTheChange) {
 }
 
 TEST(Explain, ProposesAChangeThatTurnsTheDecision) {
-  for (const Case& c : kCases) {
+  for (const ExplainCase& c : kCases) {
     if (c.changed.empty()) continue;
     const bool before = c.ask(load(c.text)).effect == Effect::allow;
     const bool after = c.ask(load(c.changed)).effect == Effect::allow;

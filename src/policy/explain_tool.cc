@@ -30,7 +30,7 @@ std::string sentence(const Spoken& spoken, const ToolQuery& query) {
       return fmt::format("{} matches no rule of its server", tool);
     case Reason::tool_rule:
       return fmt::format("{} matches {}, whose effect is {}", tool,
-                         rule == nullptr ? "a rule" : quoted(rule->tool),
+                         rule == nullptr ? "a rule" : in_quotes(rule->tool),
                          to_string(spoken.decision.effect));
     case Reason::arguments_unreadable:
       return fmt::format(
@@ -39,7 +39,7 @@ std::string sentence(const Spoken& spoken, const ToolQuery& query) {
           tool);
     case Reason::arguments_mismatch:
       return fmt::format("the arguments of {} do not satisfy the rule for {}", tool,
-                         rule == nullptr ? "it" : quoted(rule->tool));
+                         rule == nullptr ? "it" : in_quotes(rule->tool));
     default:
       return fmt::format("nothing speaks against {}", tool);
   }
@@ -75,7 +75,7 @@ std::vector<Change> to_refuse(const Spoken& spoken, const ToolQuery& query) {
   return {spoken.add(fmt::format("tools.{}.deny", printable(query.server)), toml_text(query.tool))};
 }
 
-struct Words {
+struct ToolWords {
   const ToolQuery& query;
   std::string sentence(const Spoken& spoken) const { return policy::sentence(spoken, query); }
   Change to_allow(const Spoken& spoken) const { return policy::to_allow(spoken, query); }
@@ -87,7 +87,7 @@ struct Words {
 }  // namespace
 
 Explanation explain(const Policy& policy, const ToolQuery& query) {
-  return explain_with(policy, query, Words{query});
+  return explain_with(policy, query, ToolWords{query});
 }
 
 }  // namespace cordon::policy

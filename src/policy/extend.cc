@@ -167,9 +167,9 @@ PolicyDocument extend(const PolicyDocument& document, Problems& problems) {
   for (const Preset& preset : all_presets()) known.push_back(preset.name);
   for (const auto& name : document.extends) {
     if (find_preset(name.value) != nullptr) continue;
-    problems.add(name.place.mark,
-                 fmt::format("`extends`: there is no preset {}; there are {}{}", quoted(name.value),
-                             fmt::join(known, ", "), did_you_mean(name.value, known)));
+    problems.add(name.place.mark, fmt::format("`extends`: there is no preset {}; there are {}{}",
+                                              in_quotes(name.value), fmt::join(known, ", "),
+                                              did_you_mean(name.value, known)));
   }
   Ancestry ancestry;
   ancestry.add(document.extends);

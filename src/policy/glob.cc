@@ -32,7 +32,7 @@ std::string unescaped(std::string_view pattern) {
 }
 
 Error bad(std::string_view pattern, std::string_view why) {
-  return {Errc::invalid, fmt::format("pattern {}: {}", quoted(pattern), why)};
+  return {Errc::invalid, fmt::format("pattern {}: {}", in_quotes(pattern), why)};
 }
 
 Status check_characters(std::string_view pattern) {

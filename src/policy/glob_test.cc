@@ -10,7 +10,7 @@
 namespace cordon::policy {
 namespace {
 
-class Dice {
+class GlobDice {
  public:
   std::size_t below(std::size_t count) { return generator_() % count; }
   template <std::size_t N>
@@ -22,14 +22,14 @@ class Dice {
   std::mt19937_64 generator_{20260101};  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same every time
 };
 
-std::string random_name(Dice& dice) {
+std::string random_name(GlobDice& dice) {
   constexpr std::string_view kLetters[] = {"a", "a", "b", "b", "c", "*", ".", "\\"};
   std::string name;
   for (std::size_t i = 0, n = 1 + dice.below(3); i < n; ++i) name += dice.one_of(kLetters);
   return name == "." || name == ".." ? "a" : name;
 }
 
-std::string random_glob(Dice& dice) {
+std::string random_glob(GlobDice& dice) {
   constexpr std::string_view kPieces[] = {"a",   "b",   "c",    "*",    "*",  "?",
                                           "\\a", "\\*", "\\\\", "\\\\", "a*", "*b"};
   std::string glob;
@@ -37,7 +37,7 @@ std::string random_glob(Dice& dice) {
   return glob;
 }
 
-std::string random_component(Dice& dice) {
+std::string random_component(GlobDice& dice) {
   switch (dice.below(6)) {
     case 0:
       return "**";
@@ -50,7 +50,7 @@ std::string random_component(Dice& dice) {
   }
 }
 
-std::string random_pattern(Dice& dice) {
+std::string random_pattern(GlobDice& dice) {
   for (;;) {
     std::string pattern = dice.below(8) == 0 ? "/" : "";
     for (std::size_t i = 0, n = 1 + dice.below(4); i < n; ++i)
@@ -59,7 +59,7 @@ std::string random_pattern(Dice& dice) {
   }
 }
 
-std::string random_path(Dice& dice) {
+std::string random_path(GlobDice& dice) {
   std::string path;
   for (std::size_t i = 0, n = 1 + dice.below(5); i < n; ++i) {
     if (i > 0) path += '/';
@@ -73,7 +73,7 @@ std::string_view without_slash(std::string_view pattern) {
 }
 
 TEST(Glob, MatchesAsThePlainestDefinitionDoes) {
-  Dice dice;
+  GlobDice dice;
   int matched = 0;
   constexpr int kPairs = 200'000;
   for (int i = 0; i < kPairs; ++i) {
@@ -101,7 +101,7 @@ TEST(Glob, CountsCharactersThatStandForThemselves) {
 }
 
 TEST(PatternSet, CoversAsThePlainestDefinitionDoes) {
-  Dice dice;
+  GlobDice dice;
   long pairs = 0;
   long covered = 0;
   for (int i = 0; i < 3'000; ++i) {

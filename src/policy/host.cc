@@ -96,7 +96,7 @@ bool is_label(std::string_view label) noexcept {
 
 struct Block {
   std::uint32_t first;
-  int bits;
+  std::uint8_t bits;
   AddressKind kind;
 };
 
@@ -125,6 +125,67 @@ constexpr Block kBlocks[] = {
 };
 
 Error bad(std::string message) { return {Errc::invalid, std::move(message)}; }
+
+constexpr std::string_view kOutOfReach =
+    "{} can be reached by no rule: loopback, link-local, metadata and reserved addresses are "
+    "refused; for the host's own ports use network.host_ports";
+constexpr unsigned kFewestBits = 8;
+
+// Of the addresses that a rule can reach; nothing: some are public and some private. Single
+// addresses that no rule reaches, such as those of metadata, do not matter: each is refused.
+std::optional<AddressKind> kind_of_block(std::uint32_t first, std::uint8_t bits) {
+  AddressKind kind = AddressKind::public_;
+  for (const Block& block : kBlocks) {
+    if (block.bits > bits || !is_in_block(first, block.first, block.bits)) continue;
+    kind = block.kind;
+    break;
+  }
+  for (const Block& block : kBlocks) {
+    const bool inside = block.bits > bits && is_in_block(block.first, first, bits);
+    if (inside && block.kind == AddressKind::private_ && block.kind != kind) return std::nullopt;
+  }
+  return kind;
+}
+
+// Before: there is a slash in it.
+Result<HostPattern> parse_block(std::string_view text) {
+  const auto slash = text.find('/');
+  const std::string_view length = text.substr(slash + 1);
+  const auto first = ipv4_from(text.substr(0, slash));
+  unsigned bits = 0;
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
+  const bool number =
+      error == std::errc{} && end == length.data() + length.size() && !length.starts_with('0');
+  if (!first) {
+    return bad(fmt::format("{} is a URL; write only its host, and paths = [\"/…\"] beside it",
+                           in_quotes(text)));
+  }
+  if (length == "0") {
+    return bad(fmt::format("{} is too wide: use network.mode = \"public\"", text));
+  }
+  if (!number || bits > 32) {
+    return bad(fmt::format("{} is no block of addresses: write how many bits are fixed, 8 to 31",
+                           in_quotes(text)));
+  }
+  if (bits < kFewestBits) {
+    return bad(
+        fmt::format("{} is too wide: a block has at least {} fixed bits; for all public "
+                    "addresses use network.mode = \"public\"",
+                    text, kFewestBits));
+  }
+  if (bits == 32) return bad(fmt::format("{} is one address: write it without /32", text));
+  const std::uint32_t begin = *first >> (32U - bits) << (32U - bits);
+  if (begin != *first) {
+    return bad(fmt::format("{} begins within a block: write {}.{}.{}.{}/{}", text, begin >> 24U,
+                           begin >> 16U & 255U, begin >> 8U & 255U, begin & 255U, bits));
+  }
+  const auto kind = kind_of_block(begin, static_cast<std::uint8_t>(bits));
+  if (!kind) {
+    return bad(fmt::format("{} has public and private addresses: write a rule for each", text));
+  }
+  if (*kind == AddressKind::forbidden) return bad(fmt::format(kOutOfReach, text));
+  return HostPattern{std::string{text}, false, begin, static_cast<std::uint8_t>(bits)};
+}
 
 Status check_width(std::string_view suffix) {
   if (is_shared(suffix)) {
@@ -170,10 +231,13 @@ std::optional<std::uint32_t> ipv4_from(std::string_view host) noexcept {
 
 AddressKind kind_of(std::uint32_t ipv4) noexcept {
   for (const Block& block : kBlocks) {
-    const std::uint32_t mask = ~std::uint32_t{0} << static_cast<unsigned>(32 - block.bits);
-    if ((ipv4 & mask) == block.first) return block.kind;
+    if (is_in_block(ipv4, block.first, block.bits)) return block.kind;
   }
   return AddressKind::public_;
+}
+
+AddressKind kind_of(const HostPattern& pattern) {
+  return kind_of_block(pattern.address.value_or(0), pattern.bits).value_or(AddressKind::forbidden);
 }
 
 std::string to_string(const HostPattern& pattern) {
@@ -186,23 +250,18 @@ Result<HostPattern> parse_host_pattern(std::string_view text) {
     return bad(
         fmt::format("`{}` is too wide: name the hosts, or use network.mode = \"public\"", text));
   }
-  if (text.find("://") != std::string_view::npos || text.find('/') != std::string_view::npos) {
-    return bad(fmt::format("{} is a URL; write only its host, and paths = [\"/…\"] beside it",
-                           quoted(text)));
-  }
+  if (text.find('/') != std::string_view::npos) return parse_block(text);
   if (text.find('[') != std::string_view::npos || std::ranges::count(text, ':') > 1) {
-    return bad(fmt::format(
-        "{}: IPv6 is not reachable from a sandbox; write a name or an IPv4 address", quoted(text)));
+    return bad(
+        fmt::format("{}: IPv6 is not reachable from a sandbox; write a name or an IPv4 address",
+                    in_quotes(text)));
   }
   if (text.find(':') != std::string_view::npos) {
-    return bad(fmt::format("{}: write only the host here, without a port", quoted(text)));
+    return bad(fmt::format("{}: write only the host here, without a port", in_quotes(text)));
   }
   if (const auto address = ipv4_from(text)) {
     if (kind_of(*address) == AddressKind::forbidden) {
-      return bad(fmt::format(
-          "{} can be reached by no rule: loopback, link-local, metadata and reserved addresses are "
-          "refused; for the host's own ports use network.host_ports",
-          text));
+      return bad(fmt::format(kOutOfReach, text));
     }
     return HostPattern{std::string{text}, false, address};
   }
@@ -210,27 +269,27 @@ Result<HostPattern> parse_host_pattern(std::string_view text) {
   const std::string_view name = wildcard ? text.substr(2) : text;
   if (name.find('*') != std::string_view::npos) {
     return bad(fmt::format("{}: `*` may stand only for whole labels at the front: *.example.com",
-                           quoted(text)));
+                           in_quotes(text)));
   }
   if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) {
-    return bad(fmt::format("{}: write host names in lower case", quoted(text)));
+    return bad(fmt::format("{}: write host names in lower case", in_quotes(text)));
   }
   if (name.ends_with('.'))
-    return bad(fmt::format("{}: write host names without a trailing dot", quoted(text)));
+    return bad(fmt::format("{}: write host names without a trailing dot", in_quotes(text)));
   if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
-    return bad(fmt::format("{}: write an international name in its xn-- form", quoted(text)));
+    return bad(fmt::format("{}: write an international name in its xn-- form", in_quotes(text)));
   }
   if (!is_canonical_name(name)) {
     return bad(fmt::format(
         "{} is no host name: write labels of a-z, 0-9 and -, joined by dots, or an IPv4 address as "
         "four numbers",
-        quoted(text)));
+        in_quotes(text)));
   }
   if (name == "localhost" || name.ends_with(".localhost")) {
     return bad("`localhost` is the sandbox's own; for the host's own ports use network.host_ports");
   }
   if (name == kHostName || name == "cordon.internal") {
-    return bad(fmt::format("{} is reached through network.host_ports", quoted(text)));
+    return bad(fmt::format("{} is reached through network.host_ports", in_quotes(text)));
   }
   if (wildcard) TRY_DO(check_width(name));
   return HostPattern{std::string{name}, wildcard, std::nullopt};

@@ -135,6 +135,64 @@ TEST(HostPattern, KeepsWhatWasWritten) {
   }
 }
 
+TEST(HostPattern, NamesBlocksOfAddresses) {
+  struct Row {
+    std::string_view text, first;
+    std::uint8_t bits;
+    AddressKind kind;
+  };
+  constexpr Row kRows[] = {
+      {"93.184.216.0/24", "93.184.216.0", 24, AddressKind::public_},
+      {"93.184.216.34/31", "93.184.216.34", 31, AddressKind::public_},
+      {"10.0.0.0/8", "10.0.0.0", 8, AddressKind::private_},
+      {"192.168.4.0/22", "192.168.4.0", 22, AddressKind::private_},
+      // With an address of metadata among them, which stays out of reach.
+      {"100.64.0.0/10", "100.64.0.0", 10, AddressKind::private_},
+      {"100.100.100.200/31", "100.100.100.200", 31, AddressKind::private_},
+      {"168.0.0.0/8", "168.0.0.0", 8, AddressKind::public_},
+  };
+  for (const Row& row : kRows) {
+    const auto pattern = parse_host_pattern(row.text);
+    ASSERT_TRUE(pattern) << row.text << ": " << pattern.error().text();
+    EXPECT_TRUE(pattern->is_block());
+    EXPECT_EQ(pattern->address, ipv4_from(row.first)) << row.text;
+    EXPECT_EQ(pattern->bits, row.bits);
+    EXPECT_EQ(kind_of(*pattern), row.kind) << row.text;
+    EXPECT_EQ(to_string(*pattern), row.text);
+  }
+}
+
+TEST(HostPattern, RefusesBlocksThatCannotBeMeant) {
+  struct Row {
+    std::string_view text, why;
+  };
+  constexpr Row kRows[] = {
+      {"0.0.0.0/0", "too wide: use network.mode"},
+      {"8.0.0.0/7", "at least 8 fixed bits"},
+      {"93.184.216.34/24", "write 93.184.216.0/24"},
+      {"93.184.216.34/32", "without /32"},
+      {"93.184.216.0/33", "is no block of addresses"},
+      {"93.184.216.0/024", "is no block of addresses"},
+      {"93.184.216.0/", "is no block of addresses"},
+      {"93.184.216.0/24x", "is no block of addresses"},
+      {"93.184.216.0/+24", "is no block of addresses"},
+      {"93.184.216/24", "write only its host"},
+      {"https://example.com", "is a URL; write only its host"},
+      {"example.com/24", "is a URL; write only its host"},
+      {"127.0.0.0/8", "can be reached by no rule"},
+      {"169.254.169.0/24", "can be reached by no rule"},
+      {"203.0.113.0/25", "can be reached by no rule"},
+      {"172.0.0.0/8", "public and private"},
+      {"192.0.0.0/8", "public and private"},
+  };
+  for (const Row& row : kRows) {
+    const auto pattern = parse_host_pattern(row.text);
+    ASSERT_FALSE(pattern) << row.text;
+    EXPECT_NE(pattern.error().text().find(row.why), std::string::npos)
+        << row.text << ": " << pattern.error().text();
+  }
+}
+
 TEST(HostPattern, RefusesWideAndOddSpellings) {
   for (const std::string_view bad : {"",
                                      "*",

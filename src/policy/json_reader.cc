@@ -42,9 +42,9 @@ void add_utf8(std::string& text, std::uint32_t code) {
 }
 
 // Leaves by the first error.
-class Reader {
+class TextReader {
  public:
-  Reader(std::string_view text, Problems& problems, Controls controls)
+  TextReader(std::string_view text, Problems& problems, Controls controls)
       : text_{text}, problems_{problems}, controls_{controls} {}
 
   // False: a problem was added and reading must end.
@@ -98,7 +98,7 @@ class Reader {
       if (controls_ == Controls::refused && has_control_character(key))
         return fail(mark, "control characters are not allowed in a key");
       if (!keys.emplace(key).second) {
-        return fail(mark, fmt::format("duplicate key {}", quoted(key)));
+        return fail(mark, fmt::format("duplicate key {}", in_quotes(key)));
       }
       if (entries.size() == kMostItems) return fail(mark, too_many());
       if (!takes(':')) return malformed();
@@ -297,7 +297,7 @@ Result<Value> read_json(std::string_view text, Problems& problems, Controls cont
     return problems.to_error();
   }
   Value tree;
-  if (!Reader{text, problems, controls}.document(tree)) return problems.to_error();
+  if (!TextReader{text, problems, controls}.document(tree)) return problems.to_error();
   return tree;
 }
 

@@ -18,12 +18,19 @@ using random::Dice;
 namespace model {
 
 bool host_matches(const HostPattern& pattern, std::string_view host) {
+  if (pattern.is_block()) {
+    const auto address = ipv4_from(host);
+    const std::uint64_t first = pattern.address.value_or(0);
+    return address && *address >= first && *address < first + (1ULL << (32U - pattern.bits));
+  }
   if (!pattern.wildcard) return host == pattern.name;
   return host.size() > pattern.name.size() + 1 && host.ends_with("." + pattern.name);
 }
 
-// The name itself before any wildcard, a longer wildcard before a shorter.
+// The name itself before any wildcard, a longer wildcard before a shorter; an address before any
+// block, a narrow block before a wide one.
 std::size_t rank(const HostPattern& pattern) {
+  if (pattern.is_block()) return pattern.bits;
   return pattern.wildcard ? pattern.name.size() : 1000;
 }
 
@@ -82,8 +89,9 @@ Effect decide(const PolicyDocument& document, const NetQuery& query) {
   const Network& network = document.network;
   const auto address = ipv4_from(query.host);
   if (!address && !is_canonical_name(query.host)) return Effect::deny;
-  const bool names_something =
-      !network.egress_allowlist.items.empty() || !network.host_ports.items.empty();
+  const bool names_something = (network.ask && network.ask->value) ||
+                               !network.egress_allowlist.items.empty() ||
+                               !network.host_ports.items.empty();
   const NetworkMode mode = network.mode      ? network.mode->value
                            : names_something ? NetworkMode::restricted
                                              : NetworkMode::none;

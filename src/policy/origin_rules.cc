@@ -22,7 +22,7 @@ class HostThings {
     }
     for (const HostMount& mount : filesystem.host_mounts.items) {
       refuse(mount.place,
-             fmt::format("a mount of {} shows files of the host", quoted(mount.source)),
+             fmt::format("a mount of {} shows files of the host", in_quotes(mount.source)),
              "upload them instead, or ask the user or operator to mount them");
     }
     for (const Port& port : document_.network.host_ports.items) {
@@ -33,7 +33,7 @@ class HostThings {
       if (rule.addresses == Addresses::private_) {
         refuse(rule.place,
                fmt::format("{} with addresses = \"private\" reaches the host's own network",
-                           quoted(to_string(rule.host))),
+                           in_quotes(to_string(rule.host))),
                "leave `addresses` out");
       }
     }
@@ -47,7 +47,7 @@ class HostThings {
 
   void check(const Grant& grant) {
     if (origin_ == Origin::workspace) {
-      refuse(grant.place, fmt::format("grant {} uses a secret", quoted(grant.name)),
+      refuse(grant.place, fmt::format("grant {} uses a secret", in_quotes(grant.name)),
              "put it into your own policy file");
     } else if (grant.source != SecretSource::secret) {
       refuse(grant.place,

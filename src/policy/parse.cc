@@ -67,16 +67,20 @@ Syntax syntax_of(std::string_view file, std::string_view text) noexcept {
   return first != std::string_view::npos && text[first] == '{' ? Syntax::json : Syntax::toml;
 }
 
+Result<PolicyDocument> parse(const Value& tree, std::string file, Problems& problems) {
+  check_shape(tree, problems);
+  if (!problems.empty()) return problems.to_error();
+  PolicyDocument whole = read(tree, std::move(file), problems);
+  if (!problems.empty()) return problems.to_error();
+  return whole;
+}
+
 Result<PolicyDocument> parse(std::string_view text, std::string file, Syntax syntax,
                              Problems* problems) {
   Problems found{file};
   Result<PolicyDocument> document = [&]() -> Result<PolicyDocument> {
     TRY(const Value tree, syntax == Syntax::json ? read_json(text, found) : read_toml(text, found));
-    check_shape(tree, found);
-    if (!found.empty()) return found.to_error();
-    PolicyDocument whole = read(tree, std::move(file), found);
-    if (!found.empty()) return found.to_error();
-    return whole;
+    return parse(tree, std::move(file), found);
   }();
   if (problems != nullptr) problems->add_all(found);
   return document;

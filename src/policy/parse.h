@@ -7,6 +7,7 @@
 
 #include "policy/document.h"
 #include "policy/problem.h"
+#include "policy/value.h"
 
 namespace cordon::policy {
 
@@ -19,5 +20,8 @@ Syntax syntax_of(std::string_view file, std::string_view text) noexcept;
 // all of them are in `problems` where it is given.
 Result<PolicyDocument> parse(std::string_view text, std::string file, Syntax syntax,
                              Problems* problems = nullptr);
+
+// The same for a document that is a part of another: a table of a request.
+Result<PolicyDocument> parse(const Value& tree, std::string file, Problems& problems);
 
 }  // namespace cordon::policy

@@ -30,8 +30,8 @@ HostAndPort split_port(const std::string& text, Mark mark, Problems& problems) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) {
-    problems.add(mark, fmt::format("{}: {} is no port; allowed are 1 to 65535", quoted(text),
-                                   quoted(digits)));
+    problems.add(mark, fmt::format("{}: {} is no port; allowed are 1 to 65535", in_quotes(text),
+                                   in_quotes(digits)));
   }
   return {text.substr(0, colon), port};
 }
@@ -42,7 +42,7 @@ void set_host(EgressRule& rule, const std::string& host, Mark mark, Problems& pr
     rule.registry = host;
     if (std::ranges::find(kRegistries, host) == std::end(kRegistries)) {
       problems.add(mark,
-                   fmt::format("{} is no registry; allowed: {}{}", quoted(host),
+                   fmt::format("{} is no registry; allowed: {}{}", in_quotes(host),
                                fmt::join(kRegistries, ", "), did_you_mean(host, kRegistries)));
     }
     return;
@@ -79,7 +79,7 @@ EgressRule rule_of_text(const Value& item, Problems& problems) {
   if (port && !rule.registry.empty()) {
     problems.add(item.mark,
                  fmt::format("{}: a registry has the port of its own configuration; leave it out",
-                             quoted(*item.text())));
+                             in_quotes(*item.text())));
   }
   if (rule.registry.empty() && !rule.host.name.empty() && rule.port != 0) {
     set_protocol(rule, std::nullopt, item.mark, problems);
@@ -117,8 +117,8 @@ EgressRule rule_of_table(const Section& section) {
   const auto [host, inline_port] = split_port(text->value, mark, problems);
   const auto port = section.integer("port");
   if (inline_port && port)
-    problems.add(mark,
-                 fmt::format("{}: the port is said twice; leave `port` out", quoted(text->value)));
+    problems.add(
+        mark, fmt::format("{}: the port is said twice; leave `port` out", in_quotes(text->value)));
   if (inline_port) rule.port = *inline_port;
   if (port) rule.port = static_cast<std::uint16_t>(port->value);
   set_host(rule, host, mark, problems);
@@ -128,7 +128,7 @@ EgressRule rule_of_table(const Section& section) {
         mark,
         fmt::format("{}: a registry has the port, protocol and addresses of its own configuration; "
                     "leave them out",
-                    quoted(rule.registry)));
+                    in_quotes(rule.registry)));
   }
   if (rule.registry.empty() && !rule.host.name.empty() && rule.port != 0) {
     set_protocol(rule,
@@ -148,12 +148,13 @@ EgressRule rule_of_table(const Section& section) {
 }
 
 void check_address(const EgressRule& rule, Problems& problems) {
-  if (!rule.host.address || kind_of(*rule.host.address) != AddressKind::private_) return;
+  if (!rule.host.address || kind_of(rule.host) != AddressKind::private_) return;
   if (rule.addresses == Addresses::private_) return;
   problems.add(
       rule.place.mark,
-      fmt::format("{} is a private address; write {{ host = \"{}\", addresses = \"private\" }}",
-                  rule.host.name, rule.host.name));
+      fmt::format("{} is {}; write {{ host = \"{}\", addresses = \"private\" }}", rule.host.name,
+                  rule.host.is_block() ? "a block of private addresses" : "a private address",
+                  rule.host.name));
 }
 
 void check_mode(const Section& section, const Network& network) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "policy/glob.h"
+#include "policy/image_name.h"
 #include "policy/shape.h"
 #include "policy/spelling.h"
 #include "policy/text.h"
@@ -19,14 +20,6 @@ namespace {
 
 std::string_view after(std::string_view text, std::string_view prefix) {
   return text.substr(prefix.size());
-}
-
-bool is_image_name(std::string_view name) {
-  return !name.empty() && name.size() <= 128 && name.front() != '-' && name.front() != '.' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                  c == '_';
-         });
 }
 
 Maybe<Root> parse_root(const Section& section) {
@@ -43,12 +36,12 @@ Maybe<Root> parse_root(const Section& section) {
   section.problem(
       "root", fmt::format("`root`: {} is not known; write \"image:NAME\" (a-z, 0-9, -, _ and .), "
                           "\"dir:/ABSOLUTE/PATH\" or \"host\"",
-                          quoted(given)));
+                          in_quotes(given)));
   return std::nullopt;
 }
 
 // Trees that a sandbox has for itself: nothing may be put over or above them.
-constexpr std::string_view kOwnTrees[] = {"/proc", "/sys", "/dev"};
+constexpr std::string_view kReservedTrees[] = {"/proc", "/sys", "/dev"};
 
 void check_target(const Section& section, std::string_view name, const std::string& target) {
   if (!is_normal_path(target) || target == "/") {
@@ -56,14 +49,14 @@ void check_target(const Section& section, std::string_view name, const std::stri
         name,
         fmt::format("`{}`: {} must be an absolute path inside, without `.`, `..`, `//` or a slash "
                     "at the end, and not `/` itself",
-                    name, quoted(target)));
+                    name, in_quotes(target)));
     return;
   }
-  for (const std::string_view own : kOwnTrees) {
+  for (const std::string_view own : kReservedTrees) {
     if (below(target, own)) {
       section.problem(
           name, fmt::format("`{}`: {} belongs to the sandbox itself; choose a path outside {}",
-                            name, quoted(target), own));
+                            name, in_quotes(target), own));
     }
   }
 }
@@ -80,14 +73,14 @@ HostMount parse_mount(const Section& section) {
   if (mount.source == "/" || mount.source == "~") {
     section.problem("source", fmt::format("`source`: {} is too wide: it shows every secret there; "
                                           "name the directories",
-                                          quoted(mount.source)));
+                                          in_quotes(mount.source)));
   } else if (!mount.source.empty() &&
              !is_normal_path(home ? "/home" + mount.source.substr(1) : mount.source)) {
     section.problem(
         "source",
         fmt::format("`source`: {} must be an absolute path or below ~, without `.`, `..`, `//` "
                     "or a slash at the end",
-                    quoted(mount.source)));
+                    in_quotes(mount.source)));
   }
   if (!mount.target.empty()) check_target(section, "target", mount.target);
   return mount;
@@ -121,16 +114,16 @@ Requirement parse_requirement(const Stated<std::string>& text, Problems& problem
       problems.add(
           text.place.mark,
           fmt::format("`require`: {}: only landlock takes a number, its ABI: \"landlock:4\"",
-                      quoted(text.value)));
+                      in_quotes(text.value)));
       return requirement;
     }
   }
   std::vector<std::string_view> known;
   for (const Feature feature : kRequirable) known.push_back(to_string(feature));
   if (std::ranges::find(known, requirement.name) == known.end()) {
-    problems.add(text.place.mark,
-                 fmt::format("`require`: {} is not known; allowed: {}{}", quoted(requirement.name),
-                             fmt::join(known, ", "), did_you_mean(requirement.name, known)));
+    problems.add(text.place.mark, fmt::format("`require`: {} is not known; allowed: {}{}",
+                                              in_quotes(requirement.name), fmt::join(known, ", "),
+                                              did_you_mean(requirement.name, known)));
   }
   return requirement;
 }
@@ -168,11 +161,11 @@ Filesystem parse_filesystem(const Section& section) {
         std::ranges::find(filesystem.host_mounts.items, mount.target, &HostMount::target);
     if (twin != filesystem.host_mounts.items.end() && !mount.target.empty()) {
       item.problem("target", fmt::format("`target`: {} has a mount already, on line {}",
-                                         quoted(mount.target), twin->place.mark.line));
+                                         in_quotes(mount.target), twin->place.mark.line));
     }
     if (filesystem.workspace && filesystem.workspace->value == mount.target) {
       item.problem("target", fmt::format("`target`: {} is the workspace; choose another path",
-                                         quoted(mount.target)));
+                                         in_quotes(mount.target)));
     }
     filesystem.host_mounts.items.push_back(std::move(mount));
   }
@@ -198,7 +191,7 @@ Environment parse_environment(const Section& section) {
       section.problems().add(pattern.place.mark,
                              fmt::format("`pass`: {} is no variable name (A-Z, a-z, 0-9, _; a `*` "
                                          "only at the end)",
-                                         quoted(pattern.value)));
+                                         in_quotes(pattern.value)));
     }
   }
   if (const Value* const set = section.find("set")) {
@@ -207,7 +200,7 @@ Environment parse_environment(const Section& section) {
       if (!is_variable_name(entry.key)) {
         section.problems().add(
             entry.mark,
-            fmt::format("`set`: {} is no variable name (A-Z, a-z, 0-9, _)", quoted(entry.key)));
+            fmt::format("`set`: {} is no variable name (A-Z, a-z, 0-9, _)", in_quotes(entry.key)));
       }
       environment.set.items.push_back({entry.key, *entry.value.text(), {0, entry.mark}});
     }

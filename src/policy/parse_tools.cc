@@ -22,7 +22,7 @@ bool is_tool_pattern(std::string_view pattern) {
 void check_pattern(std::string_view pattern, Mark mark, Problems& problems) {
   if (!is_tool_pattern(pattern)) {
     problems.add(mark, fmt::format("{} is no tool name or pattern (A-Z, a-z, 0-9, _, -, . and *)",
-                                   quoted(pattern)));
+                                   in_quotes(pattern)));
   }
 }
 
@@ -74,7 +74,7 @@ std::vector<ToolServer> parse_tools(const Section& section) {
     if (!is_server_name(entry.key)) {
       section.problems().add(entry.mark,
                              fmt::format("{}: a server's name is 1 to 64 of A-Z, a-z, 0-9, _ and -",
-                                         quoted(entry.key)));
+                                         in_quotes(entry.key)));
     }
     const Section table{&entry.value, section.problems()};
     ToolServer server{.name = entry.key, .rules = {}, .place = {0, entry.mark}};

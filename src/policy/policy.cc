@@ -107,6 +107,12 @@ Decision Policy::decide(const ToolQuery& query) const {
 Decision Policy::decide(const CredentialQuery& query) const {
   return meet([&](const CheckedDocument& d) { return d.decide(query); });
 }
+Decision Policy::decide_name(std::string_view host) const {
+  return meet([&](const CheckedDocument& d) { return d.decide_name(host); });
+}
+Decision Policy::decide_address(std::string_view quad) const {
+  return meet([&](const CheckedDocument& d) { return d.decide_address(quad); });
+}
 Decision Policy::decide_variable(std::string_view name) const {
   return meet([&](const CheckedDocument& d) { return d.decide_variable(name); });
 }

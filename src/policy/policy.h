@@ -28,6 +28,14 @@ class Policy {
   Decision decide(const NetQuery& query) const;
   Decision decide(const ToolQuery& query) const;
   Decision decide(const CredentialQuery& query) const;
+  // Whether the name may be looked up: it is reachable on some port. An address is no name.
+  Decision decide_name(std::string_view host) const;
+  // Whether a name that is allowed may lead to this dotted quad: what a deny-list says of an
+  // address holds by whatever name it is reached.
+  Decision decide_address(std::string_view quad) const;
+  // Before: decide() allows the connection. Nothing: the documents want different protocols, and no
+  // connection can be what all of them allow.
+  std::optional<Passage> passage(std::string_view host, std::uint16_t port) const;
   Decision decide_variable(std::string_view name) const;
   Decision decide_ingress(std::uint16_t port) const;
 

@@ -76,7 +76,8 @@ inline void add_network(Dice& dice, Writer writer, std::string& text) {
   }
   if (mode < 30) {
     text += fmt::format("mode = \"public\"\negress_denylist = [{}]\n",
-                        dice.some_of({"b.example", "*.x.a.example", "c.example", "93.184.216.34"}));
+                        dice.some_of({"b.example", "*.x.a.example", "c.example", "93.184.216.34",
+                                      "93.184.216.0/24"}));
   } else if (dice.percent(80)) {
     text += "mode = \"restricted\"\n";
   }
@@ -84,6 +85,8 @@ inline void add_network(Dice& dice, Writer writer, std::string& text) {
     text += "egress_allowlist = [\"a.example\", ";
     if (writer == Writer::user && dice.percent(30))
       text += "{ host = \"10.0.0.5\", addresses = \"private\" }, ";
+    if (writer == Writer::user && dice.percent(30))
+      text += "{ host = \"10.0.0.0/16\", addresses = \"private\" }, ";
     for (std::size_t i = 0, n = dice.below(7); i < n; ++i) text += random_rule(dice, writer) + ", ";
     text += "]\n";
   }
@@ -272,8 +275,8 @@ inline NetQuery random_net(Dice& dice) {
   NetQuery query{
       .host = dice.one_of({"a.example", "a.example", "x.a.example", "y.x.a.example",
                            "z.y.x.a.example", "b.example", "c.example", "d.example",
-                           "93.184.216.34", "10.0.0.5", "169.254.169.254", "host.cordon.internal",
-                           "A.example", "localhost", "xa.example"}),
+                           "93.184.216.34", "a.example", "10.0.0.5", "10.0.7.7", "169.254.169.254",
+                           "host.cordon.internal", "A.example", "localhost", "xa.example"}),
       .port = kPorts[dice.below(std::size(kPorts))]};
   if (dice.percent(60)) {
     query.method = dice.one_of({"GET", "GET", "POST", "PUT", "HEAD", "PROPFIND"});

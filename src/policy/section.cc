@@ -43,7 +43,7 @@ Listed<Stated<std::string>> Section::texts(std::string_view name) const {
     for (const auto& known : listed.items) {
       if (known.value == *item.text()) {
         problems_.add(item.mark, fmt::format("`{}`: {} stands there twice; remove one", name,
-                                             quoted(*item.text())));
+                                             in_quotes(*item.text())));
       }
     }
     listed.items.push_back({*item.text(), {0, item.mark}});

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "policy/keys.h"
 #include "policy/spelling.h"
 #include "policy/text.h"
 
@@ -39,14 +38,14 @@ std::string size_text(std::int64_t bytes) {
 
 class Shape {
  public:
-  explicit Shape(Problems& problems) : problems_{problems} {}
+  Shape(Problems& problems, std::span<const Key> keys) : problems_{problems}, keys_{keys} {}
 
   // `path` is the table's own path in the table of keys; `shown` is how a person sees it.
   void table(const Value& value, const std::string& path, const std::string& shown) {
     for (const Entry& entry : *value.table()) {
       const std::string child = path.empty() ? entry.key : path + '.' + entry.key;
-      const Key* const key = find_key(child);
-      if (key == nullptr || entry.key.find('.') != std::string::npos) {
+      const auto key = std::ranges::find(keys_, child, &Key::path);
+      if (key == keys_.end() || entry.key.find('.') != std::string::npos) {
         unknown(entry, path, shown);
       } else {
         one(entry.value, *key, entry.key);
@@ -58,18 +57,18 @@ class Shape {
   void unknown(const Entry& entry, const std::string& path, const std::string& shown) {
     if (problems_.full()) return;  // a hostile document must not be spelled out for ever
     std::vector<std::string_view> known;
-    for (const Key& key : all_keys()) {
+    for (const Key& key : keys_) {
       if (is_child_of(key, path)) known.push_back(name_of(key));
     }
     std::string instead = did_you_mean(entry.key, known);
     if (instead.empty()) instead = fmt::format("; allowed: {}", fmt::join(known, ", "));
     problems_.add(entry.mark,
-                  fmt::format("unknown key {} in {}{}", quoted(entry.key), shown, instead));
+                  fmt::format("unknown key {} in {}{}", in_quotes(entry.key), shown, instead));
   }
 
   void wrong(const Value& value, std::string_view name, std::string_view expected) {
-    problems_.add(value.mark,
-                  fmt::format("{}: expected {}, found {}", quoted(name), expected, noun_of(value)));
+    problems_.add(value.mark, fmt::format("{}: expected {}, found {}", in_quotes(name), expected,
+                                          noun_of(value)));
   }
 
   // `name` is the key as written, for messages.
@@ -97,7 +96,7 @@ class Shape {
         return each(value, name, "a list of ports", [&](const Value& item) { port(item, name); });
       case Kind::text_or_ports:
         if (value.text() != nullptr) return choice(value, key, name);
-        return each(value, name, fmt::format("{} or a list of ports", quoted(key.choices)),
+        return each(value, name, fmt::format("{} or a list of ports", in_quotes(key.choices)),
                     [&](const Value& item) { port(item, name); });
       default:
         return nested(value, key, name);
@@ -109,7 +108,7 @@ class Shape {
     const std::string items = path + "[]";
     const auto table_item = [&](const Value& item) {
       if (item.table() == nullptr) return wrong(item, name, "a table");
-      table(item, items, "an item of " + quoted(name));
+      table(item, items, "an item of " + in_quotes(name));
     };
     switch (key.kind) {
       case Kind::table:
@@ -157,7 +156,7 @@ class Shape {
       const std::string range = key.least == key.most
                                     ? fmt::format("only {} is known", key.least)
                                     : fmt::format("allowed are {} to {}", key.least, key.most);
-      problems_.add(value.mark, fmt::format("{}: {} is out of range; {}", quoted(name),
+      problems_.add(value.mark, fmt::format("{}: {} is out of range; {}", in_quotes(name),
                                             *value.integer(), range));
     }
   }
@@ -166,7 +165,7 @@ class Shape {
     if (value.integer() == nullptr) return wrong(value, name, "a port");
     if (*value.integer() < 1 || *value.integer() > 65535) {
       problems_.add(value.mark, fmt::format("{}: {} is no port; allowed are 1 to 65535",
-                                            quoted(name), *value.integer()));
+                                            in_quotes(name), *value.integer()));
     }
   }
 
@@ -174,15 +173,15 @@ class Shape {
     if (value.text() == nullptr) return wrong(value, name, "a text");
     if (value.text()->empty())
       problems_.add(value.mark,
-                    fmt::format("{}: an empty text allows nothing; remove it", quoted(name)));
+                    fmt::format("{}: an empty text allows nothing; remove it", in_quotes(name)));
   }
 
   void choice(const Value& value, const Key& key, const std::string& name) {
     const auto known = choices_of(key);
     if (value.text() == nullptr) return wrong(value, name, in_words(known) + " as a text");
     if (std::ranges::find(known, *value.text()) != known.end()) return;
-    problems_.add(value.mark, fmt::format("{}: {} is not known; allowed: {}{}", quoted(name),
-                                          quoted(*value.text()), in_words(known),
+    problems_.add(value.mark, fmt::format("{}: {} is not known; allowed: {}{}", in_quotes(name),
+                                          in_quotes(*value.text()), in_words(known),
                                           did_you_mean(*value.text(), known)));
   }
 
@@ -195,14 +194,14 @@ class Shape {
         problems_.add(
             value.mark,
             fmt::format("{}: {} is no size; write bytes, or a number with Ki, Mi, Gi or Ti{}",
-                        quoted(name), quoted(*value.text()), unit_hint(*value.text())));
+                        in_quotes(name), in_quotes(*value.text()), unit_hint(*value.text())));
         return;
       }
     }
     if (!bytes) return wrong(value, name, "a size such as \"512Mi\"");
     if (*bytes < key.least || *bytes > key.most) {
       problems_.add(value.mark,
-                    fmt::format("{}: {} is out of range; allowed are {} to {}", quoted(name),
+                    fmt::format("{}: {} is out of range; allowed are {} to {}", in_quotes(name),
                                 size_text(*bytes), size_text(key.least), size_text(key.most)));
     }
   }
@@ -230,14 +229,15 @@ class Shape {
       problems_.add(value.mark,
                     fmt::format("{}: {} is no number of processors; allowed are 0.001 to {}, such "
                                 "as \"2\" or \"0.5\"",
-                                quoted(name),
-                                value.text() != nullptr ? quoted(*value.text())
+                                in_quotes(name),
+                                value.text() != nullptr ? in_quotes(*value.text())
                                                         : fmt::format("{}", *value.integer()),
                                 kMostMilliCpus / 1000));
     }
   }
 
   Problems& problems_;
+  std::span<const Key> keys_;
 };
 
 std::optional<std::int64_t> whole(std::string_view digits) noexcept {
@@ -251,12 +251,14 @@ std::optional<std::int64_t> whole(std::string_view digits) noexcept {
 
 }  // namespace
 
-void check_shape(const Value& top, Problems& problems) {
+void check_shape(const Value& top, Problems& problems) { check_shape(top, problems, all_keys()); }
+
+void check_shape(const Value& top, Problems& problems, std::span<const Key> keys) {
   if (top.table() == nullptr) {
     problems.add(top.mark, fmt::format("expected a table of keys, found {}", noun_of(top)));
     return;
   }
-  Shape{problems}.table(top, "", "the document");
+  Shape{problems, keys}.table(top, "", "the document");
 }
 
 std::optional<std::int64_t> size_from(std::string_view text) noexcept {

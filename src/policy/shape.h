@@ -5,15 +5,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "policy/keys.h"
 #include "policy/value.h"
 
 namespace cordon::policy {
 
 // Adds what is wrong to `problems`. Where nothing was added, every value has the kind that its key
-// says.
+// says. `keys`: of documents that are not policies; they need no meaning of `neutral` and
+// `enforced`.
 void check_shape(const Value& top, Problems& problems);
+void check_shape(const Value& top, Problems& problems, std::span<const Key> keys);
 
 // "512Mi", "4Gi", "1024": bytes. Nothing for any other spelling ("4G" is two different sizes to two
 // readers).

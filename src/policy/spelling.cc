@@ -110,7 +110,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view meant = nearest(word, known);
-  return meant.empty() ? std::string{} : "; did you mean " + quoted(meant) + "?";
+  return meant.empty() ? std::string{} : "; did you mean " + in_quotes(meant) + "?";
 }
 
 }  // namespace cordon::policy

@@ -39,6 +39,6 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-std::string quoted(std::string_view text) { return '`' + printable(text) + '`'; }
+std::string in_quotes(std::string_view text) { return '`' + printable(text) + '`'; }
 
 }  // namespace cordon::policy

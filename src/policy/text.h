@@ -16,6 +16,6 @@ bool has_control_character(std::string_view text) noexcept;
 std::string printable(std::string_view text);
 
 // `text` in backquotes, printable.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace cordon::policy

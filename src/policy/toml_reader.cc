@@ -39,9 +39,9 @@ namespace {
 
 Mark mark_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
 
-class Reader {
+class TreeReader {
  public:
-  explicit Reader(Problems& problems) : problems_{problems} {}
+  explicit TreeReader(Problems& problems) : problems_{problems} {}
 
   Value table(const toml::table& from, Mark at, int depth) {
     Value::Table entries;
@@ -108,7 +108,7 @@ Result<Value> read_toml(std::string_view text, Problems& problems) {
   Value top;
   try {
     const toml::table parsed = toml::parse(text);
-    top = Reader{problems}.table(parsed, {1, 1}, 0);
+    top = TreeReader{problems}.table(parsed, {1, 1}, 0);
   } catch (const toml::parse_error& error) {
     problems.add(mark_of(error.source()), fmt::format("TOML: {}", printable(error.description())));
   } catch (const Impossible&) {

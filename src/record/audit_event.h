@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -26,11 +27,49 @@ struct ActRefused {
   Denial denial;
   friend bool operator==(const ActRefused&, const ActRefused&) = default;
 };
+// A connection that a policy allowed: when it was opened, or when it has ended.
+struct NetworkUsed {
+  std::string host;
+  std::uint16_t port = 0;
+  std::string address;  // that was dialled
+  std::string method;   // of a request that was judged by itself; else empty
+  std::string path;
+  std::uint32_t status = 0;  // of its answer
+  bool ended = false;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t count = 1;  // of more than one, what they have in common; bytes are those of all
+  friend bool operator==(const NetworkUsed&, const NetworkUsed&) = default;
+};
+// A credential was asked for, for one request. Never the secret, nor anything made of it.
+struct CredentialUsed {
+  std::string grant;
+  std::string host;
+  std::string method;
+  std::string path;
+  std::string verdict;  // "given", or why not
+  friend bool operator==(const CredentialUsed&, const CredentialUsed&) = default;
+};
+// A file, or an archive of a tree, that was read or written through the API.
+struct FileMoved {
+  std::string tenant;   // for whom
+  std::string key;      // the id of the API key that was shown; empty: none was
+  std::string request;  // as the client was told it
+  bool is_tree = false;
+  bool is_written = false;  // into the sandbox; else out of it
+  std::string path;
+  std::uint64_t offset = 0;  // in the file, of the first byte
+  std::uint64_t bytes = 0;   // that went over; of an archive, its own
+  std::string sha256;        // of these bytes, in hex
+  bool is_whole = false;     // else it broke off, and of what was sent the client may have less
+  friend bool operator==(const FileMoved&, const FileMoved&) = default;
+};
 struct SandboxEnded {
   Verdict verdict;
   friend bool operator==(const SandboxEnded&, const SandboxEnded&) = default;
 };
 
-using AuditEvent = std::variant<PolicyAccepted, SandboxStarted, ActRefused, SandboxEnded>;
+using AuditEvent = std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed,
+                                CredentialUsed, FileMoved, SandboxEnded>;
 
 }  // namespace cordon

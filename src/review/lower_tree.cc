@@ -11,7 +11,7 @@
 namespace cordon::review {
 namespace {
 
-struct Level {
+struct LowerLevel {
   os::Fd dir;
   std::vector<std::string> names;  // taken from the back
 };
@@ -35,7 +35,7 @@ class Measure {
 
   TreeSize run() {
     while (!levels_.empty() && size_.entries < most_) {
-      Level& level = levels_.back();
+      LowerLevel& level = levels_.back();
       if (level.names.empty()) {
         levels_.pop_back();
         continue;
@@ -67,7 +67,7 @@ class Measure {
   std::size_t most_;
   std::size_t depth_;
   TreeSize size_;
-  std::vector<Level> levels_;
+  std::vector<LowerLevel> levels_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace cordon::review {
 namespace {
 
 // A directory that is being looked through.
-struct Level {
+struct ScanLevel {
   std::string path;  // empty for the root, else with a slash at its end
   os::Fd upper;
   os::Fd lower;         // empty: there is nothing below to compare with
@@ -44,7 +44,7 @@ class Scanner {
 
   Result<std::vector<Change>> run() {
     while (!levels_.empty()) {
-      Level& level = levels_.back();
+      ScanLevel& level = levels_.back();
       if (level.next == level.names.size()) {
         levels_.pop_back();
         continue;
@@ -74,7 +74,7 @@ class Scanner {
     return {};
   }
 
-  Status look_at(const Level& level, const std::string& name) {
+  Status look_at(const ScanLevel& level, const std::string& name) {
     TRY(const UpperEntry upper, read_upper(level.upper, name, options_.marks));
     std::optional<Entry> lower;
     if (level.lower) {
@@ -136,7 +136,7 @@ class Scanner {
 
   ScanOptions options_;
   std::size_t entries_ = 0;
-  std::vector<Level> levels_;
+  std::vector<ScanLevel> levels_;
   std::vector<Change> changes_;
 };
 

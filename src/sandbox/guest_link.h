@@ -3,10 +3,10 @@
 // believed beyond its own streams.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -15,69 +15,59 @@
 #include "async/task.h"
 #include "frame/guest.h"
 #include "os/fd.h"
+#include "sandbox/file_desk.h"
+#include "sandbox/outbox.h"
+#include "sandbox/process_channels.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/tunnel_desk.h"
+#include "sandbox/watch_desk.h"
 
 namespace cordon::sandbox {
 
 class GuestLink {
  public:
-  GuestLink(const asio::any_io_executor& executor, os::Fd control);
+  GuestLink(const asio::any_io_executor& executor, os::Fd control,
+            Origin origin = Origin::launched);
   GuestLink(const GuestLink&) = delete;
   GuestLink& operator=(const GuestLink&) = delete;
 
-  // Until the stream ends or the guest breaks the protocol; then every waiting call gets
-  // `why_ended`.
+  // Until the stream ends or the guest breaks the protocol; then every waiting call gets why.
   asio::awaitable<void> serve();
 
-  std::uint32_t start(Command command);
-  async::Task<ProcessEvent> next(std::uint32_t process);
-  async::Task<void> write(std::uint32_t process, std::string bytes, bool last);
-  void signal(std::uint32_t process, int number, frame::SignalTo to);
-  void resize(std::uint32_t process, frame::WindowSize size);
+  ProcessChannels& processes() noexcept { return processes_; }
+  FileDesk& files() noexcept { return files_; }
+  TunnelDesk& tunnels() noexcept { return tunnels_; }
+  WatchDesk& watches() noexcept { return watches_; }
   async::Task<frame::Usage> usage();
+
+  // Another descriptor of the stream, to be kept for somebody.
+  Result<os::Fd> copy_stream();
 
   // Lets go of the stream: pid 1 ends, if nobody else holds it. Who waits is told why.
   void close(std::string why = "the sandbox was left");
 
  private:
-  struct Channel {
-    explicit Channel(const asio::any_io_executor& executor) : news{executor}, room{executor} {}
-    std::deque<ProcessEvent> events;
-    asio::steady_timer news;  // never fires: cancelled to wake who waits
-    asio::steady_timer room;
-    std::uint64_t received[2] = {0, 0};
-    std::uint64_t acknowledged[2] = {0, 0};
-    std::optional<frame::Acknowledge> pending;  // of the event that the caller holds
-    bool exit_pending = false;
-    bool started = false;
-    bool stream_ended[2] = {false, false};
-    bool exited = false;
-    std::uint64_t input_sent = 0;
-    std::uint64_t input_taken = 0;
-  };
-
+  asio::awaitable<void> read_in();
   asio::awaitable<void> write_out();
-  void send(const frame::ToGuest& frame);
+  Status take_what_came();
   Status take(std::span<const std::byte> bytes);
-  Status handle(frame::FromGuest frame);
-  Status handle_output(frame::Output output);
-  Result<Channel*> channel(std::uint32_t process);
-  static void push(Channel& to, ProcessEvent event);
-  void acknowledge(std::uint32_t process, Channel& channel);
+  Status take_hello(const frame::Hello& hello);
+  Status take_usage(const frame::Usage& usage);
+  // To the desk that it is for.
+  template <class Said>
+  Status hear(Said& said);
   void end(Error why);
-  Error why_ended() const;
 
-  asio::any_io_executor executor_;
   asio::posix::stream_descriptor stream_;
+  Outbox outbox_;
   frame::FrameCutter cutter_;
-  std::map<std::uint32_t, std::unique_ptr<Channel>> channels_;
+  ProcessChannels processes_;
+  FileDesk files_;
+  TunnelDesk tunnels_;
+  WatchDesk watches_;
   std::map<std::uint32_t, std::optional<frame::Usage>> usages_;
   asio::steady_timer usage_news_;
-  std::string outgoing_;
-  asio::steady_timer outgoing_news_;
-  std::optional<Error> ended_;
-  std::uint32_t next_process_ = 1;
-  std::uint32_t next_request_ = 1;
+  std::uint32_t next_usage_ = 1;
 };
 
 }  // namespace cordon::sandbox

@@ -10,7 +10,7 @@
 namespace cordon::terminal {
 namespace {
 
-constexpr std::string_view kEnds[] = {
+constexpr std::string_view kModeEnds[] = {
     "\x1b[4l",                   // insert
     "\x1b>",                     // keypad
     "\x1b[>4m",                  // modify_keys
@@ -207,9 +207,9 @@ std::string Modes::restore_sequence() const {
   }
   if (!leave_screen.empty()) bytes += keyboards_[1].restore() + leave_screen;
   bytes += keyboards_[0].restore();
-  static_assert(std::size(kEnds) == kStates);
+  static_assert(std::size(kModeEnds) == kStates);
   for (std::size_t i = 0; i < kStates; ++i) {
-    if (changed_[i]) bytes += kEnds[i];
+    if (changed_[i]) bytes += kModeEnds[i];
   }
   return bytes;
 }

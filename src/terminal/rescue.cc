@@ -13,8 +13,9 @@
 namespace cordon::terminal {
 namespace {
 
-constexpr std::array kFaults = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-constexpr std::array kEnds = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+constexpr std::array kFaultSignals = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+constexpr std::array kEndSignals = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                    SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
 
 struct Plan {
   int terminal = -1;
@@ -45,7 +46,8 @@ extern "C" void on_deadly_signal(int number, siginfo_t* info, void* /*context*/)
   if (const Plan* plan = armed.exchange(nullptr)) restore(*plan);
   ::sigaction(number, &before[static_cast<std::size_t>(number)], nullptr);
   // A fault happens again on return; what was sent is sent again, and arrives on return.
-  const bool is_fault = info->si_code > 0 && std::ranges::find(kFaults, number) != kFaults.end();
+  const bool is_fault =
+      info->si_code > 0 && std::ranges::find(kFaultSignals, number) != kFaultSignals.end();
   if (!is_fault) (void)::raise(number);
   errno = error;
 }
@@ -73,13 +75,13 @@ void give_back(int number) noexcept {
 Rescue::Rescue(const os::Fd& terminal, const os::TerminalAttributes& attributes)
     : attributes_{attributes}, terminal_{terminal.get()} {
   update({});
-  for (const int number : kFaults) take_over(number, false);
-  for (const int number : kEnds) take_over(number, true);
+  for (const int number : kFaultSignals) take_over(number, false);
+  for (const int number : kEndSignals) take_over(number, true);
 }
 
 Rescue::~Rescue() {
-  for (const int number : kFaults) give_back(number);
-  for (const int number : kEnds) give_back(number);
+  for (const int number : kFaultSignals) give_back(number);
+  for (const int number : kEndSignals) give_back(number);
   armed = nullptr;
 }
 

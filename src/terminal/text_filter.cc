@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostSgr = 128;
 
-bool is_plain(unsigned char byte) noexcept { return byte >= 0x20 && byte < 0x7F; }
+bool is_plain_byte(unsigned char byte) noexcept { return byte >= 0x20 && byte < 0x7F; }
 
 void append_byte(std::string& out, unsigned char byte) { out += fmt::format("\\x{:02x}", byte); }
 
@@ -46,7 +46,7 @@ void TextFilter::feed(std::string_view bytes, std::string& out) {
 
 void TextFilter::show_held(std::string& out) {
   for (const char byte : held_) {
-    if (is_plain(static_cast<unsigned char>(byte)))
+    if (is_plain_byte(static_cast<unsigned char>(byte)))
       out += byte;
     else
       append_byte(out, static_cast<unsigned char>(byte));
@@ -92,7 +92,7 @@ bool TextFilter::push_utf8(unsigned char byte, std::string& out) {
 void TextFilter::push(unsigned char byte, std::string& out) {
   if (utf8_.holds_bytes() && push_utf8(byte, out)) return;
   if (!held_.empty() && push_sgr(byte, out)) return;
-  if (is_plain(byte) || byte == '\n' || byte == '\t') {
+  if (is_plain_byte(byte) || byte == '\n' || byte == '\t') {
     out += static_cast<char>(byte);
   } else if (byte == '\r' || byte == 0x1B) {
     held_.assign(1, static_cast<char>(byte));

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from pace import slow
+
 NAMES = ("root", "user")
 PROGRAMS = ("cordon", "cordon-launcher", "cordon-init")
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
@@ -109,7 +111,7 @@ class Caller:
 
     def finish(self, child, report, timeout, begin, stdin=None):
         try:
-            out, err = child.communicate(stdin, timeout=timeout)
+            out, err = child.communicate(stdin, timeout=slow(timeout))
         except subprocess.TimeoutExpired:
             child.kill()
             for pid in descendants(os.getpid()):    # whoever lives on may hold its streams open
@@ -118,7 +120,7 @@ class Caller:
                 except ProcessLookupError:
                     pass
             child.communicate()
-            raise AssertionError(f"no end within {timeout} s") from None
+            raise AssertionError(f"no end within {slow(timeout)} s") from None
         seconds = time.monotonic() - begin
         document = json.loads(report.read_text()) if report.exists() else None
         return Ended(child.returncode, out, err, seconds, document)
@@ -134,7 +136,7 @@ class Caller:
     def verb(self, *words, cwd=None):
         """Another verb of `cordon`."""
         return subprocess.run(self.words(*words), env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True,
-                              cwd=cwd or self.workspace, timeout=60)
+                              cwd=cwd or self.workspace, timeout=slow(60))
 
 
 def parents():
@@ -176,7 +178,7 @@ def name_of(pid):
 
 def survivors(seconds, other_than=()):
     """Our descendants that are still there when so much time has passed, without those named; orphans that ended are reaped."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + slow(seconds)
     while True:
         left = [pid for pid in descendants(os.getpid()) if pid not in other_than]
         if not left or time.monotonic() > end:

@@ -40,10 +40,14 @@ def main(checks, add_options=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", help="the directory of cordon, cordon-launcher and cordon-init")
     parser.add_argument("--as", dest="caller", choices=NAMES, action="append")
+    parser.add_argument("--list", action="store_true", help="only the names of the checks")
     parser.add_argument("names", nargs="*", help="only these checks")
     if add_options:
         add_options(parser)
     options = parser.parse_intermixed_args()
+    if options.list:
+        print("\n".join(checks))
+        sys.exit(0)
     if os.geteuid() != 0:
         print("skipped: needs root, to become other users")
         sys.exit(77)

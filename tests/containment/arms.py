@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 
+from pace import slow, slow_flags
 from world import BARE_UID, SCRATCH_UID, SUB_IDS, text
 
 LAUNCHERS = ("root", "delegated", "bare")
@@ -106,8 +107,11 @@ class Arm:
                     time.sleep(0.1)
 
     def _delegate(self):
-        """A group of its own below ours in each hierarchy."""
-        for line in text("/proc/self/cgroup").splitlines():
+        """A group of its own in each hierarchy, to start in."""
+        memberships = text("/proc/self/cgroup").splitlines()
+        if len(memberships) == 1 and memberships[0].startswith("0::"):
+            return self._delegate_v2(memberships[0][3:])
+        for line in memberships:
             _, controllers, path = line.split(":", 2)
             mount = "/sys/fs/cgroup/" + (controllers if controllers else "unified")
             if controllers.startswith("name=") or not os.path.isdir(mount):
@@ -123,10 +127,27 @@ class Arm:
             if controllers == "cpuset":     # a new group of v1 has neither cores nor nodes
                 for name in ("cpuset.cpus", "cpuset.mems"):
                     (group / name).write_text(text(group.parent / name).strip())
-            for owned in (group, *group.iterdir()):
-                if owned == group or owned.name in ("cgroup.procs", "tasks", "cgroup.threads", "cgroup.subtree_control"):
-                    os.chown(owned, self.uid, self.uid)
+            self._give(group)
             self.groups.append(group)
+
+    def _delegate_v2(self, own):
+        """On version 2 alone, as systemd has it: beside our own group, since a group with processes hands no controllers on, and with a
+        leaf to start in for the same reason."""
+        top = pathlib.Path("/sys/fs/cgroup")
+        group = (top / own.lstrip("/")).parent / self.world.base.name if own != "/" else top / self.world.base.name
+        leaf = group / "session"
+        for path in (group, leaf):
+            path.mkdir()
+            self.made.append(path)
+            self._give(path)
+        controllers = text(group / "cgroup.controllers").split()
+        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
+        self.groups.append(leaf)
+
+    def _give(self, group):
+        for owned in (group, *group.iterdir()):
+            if owned == group or owned.name in ("cgroup.procs", "tasks", "cgroup.threads", "cgroup.subtree_control"):
+                os.chown(owned, self.uid, self.uid)
 
     def workspace(self, name=None):
         """A new directory of the launcher's with the probe in it."""
@@ -170,7 +191,7 @@ class Arm:
         streams.setdefault("stdout", subprocess.PIPE)
         streams.setdefault("stderr", subprocess.PIPE)
         streams.setdefault("cwd", workspace or self.home)
-        child = subprocess.Popen([*words, *flags, "--", *command], env=self.environment(), pass_fds=keep_fds,
+        child = subprocess.Popen([*words, *slow_flags(flags), "--", *command], env=self.environment(), pass_fds=keep_fds,
                                  start_new_session=True, preexec_fn=lambda: self._become(list(groups), masks is None), **streams)
         return child, report
 
@@ -214,7 +235,7 @@ class Arm:
     def verb(self, *words):
         """Another verb of `cordon`, as the same caller."""
         done = subprocess.run([*self.cordon, *words], env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, cwd=self.home,
-                              preexec_fn=lambda: self._become([]), timeout=60)
+                              preexec_fn=lambda: self._become([]), timeout=slow(60))
         return Run(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), 0, None)
 
     def words(self):
@@ -230,7 +251,7 @@ class Arm:
 def to_end(child, timeout):
     """Its exit code and its two streams as text; one that does not end in time is ended, and has the code -1."""
     try:
-        out, err = child.communicate(timeout=timeout)
+        out, err = child.communicate(timeout=slow(timeout))
         code = child.returncode
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, 9)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 
+from pace import slow
 from world import SCRATCH_UID
 
 # Over each of these trees root sees its own layer in memory, gone with the mount namespace; all else but its directory is
@@ -53,7 +54,7 @@ class Bare:
     def run(self, setting, arguments, timeout=120, **how):
         how.setdefault("stdin", subprocess.DEVNULL)
         how.setdefault("cwd", self.directory)
-        done = subprocess.run([*self.prefix(setting), "./probe", *arguments], capture_output=True, timeout=timeout, start_new_session=True,
+        done = subprocess.run([*self.prefix(setting), "./probe", *arguments], capture_output=True, timeout=slow(timeout), start_new_session=True,
                               env={"PATH": os.environ["PATH"], "HOME": str(self.directory), "LANG": "C.UTF-8"}, **how)
         return done
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 
+from pace import slow
 from rows_process import wait_for
 from verdicts import both, counter, failed, held, judge, passed, refused
 from world import end, text
@@ -86,10 +87,10 @@ def is_first(pid):
 @judge("C109")
 def close_on_exec(arm):
     tag = f"cloexec-{arm.name}-{arm.count}"
-    child, _ = arm.start(["--time", "30s"], ["./probe", "C109", "--hold", "5", "--tag", tag], arm.workspace())
+    child, _ = arm.start(["--time", "30s"], ["./probe", "C109", "--hold", str(slow(5)), "--tag", tag], arm.workspace())
     try:
         wait_for(tag)
-        time.sleep(0.7)
+        time.sleep(slow(0.7))
         seen, wrong = 0, []
         for pid in descendants(child.pid):
             comm = text(f"/proc/{pid}/comm").strip()
@@ -116,7 +117,11 @@ def close_on_exec_bare(bare):
 def descendants(pid):
     found = [pid]
     for each in found:
-        for task in (os.listdir(f"/proc/{each}/task") if os.path.isdir(f"/proc/{each}/task") else []):
+        try:
+            tasks = os.listdir(f"/proc/{each}/task")
+        except OSError:
+            continue        # it ended meanwhile
+        for task in tasks:
             found += [int(child) for child in text(f"/proc/{each}/task/{task}/children").split()]
     return found
 
@@ -130,11 +135,11 @@ def sends_descriptors(arm):
 def changes_streams(arm):
     here = arm.workspace()
     child, _ = arm.start(["--time", "30s"], ["./probe", "C111", "--lines", "5000"], here)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=slow(60))
     said = err.decode(errors="replace").count("#" * 99)
     read, write = os.pipe()
     second, _ = arm.start(["--time", "30s"], ["./probe", "C111"], here, stdout=write)
-    second.communicate(timeout=60)
+    second.communicate(timeout=slow(60))
     loosened = fcntl.fcntl(write, fcntl.F_GETFL) & os.O_NONBLOCK
     os.close(read)
     os.close(write)

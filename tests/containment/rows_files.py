@@ -5,6 +5,7 @@ import pathlib
 import stat
 import time
 
+from pace import slow
 from verdicts import both, counter, failed, held, judge, passed, refused
 
 PROTECTED = [".git/config", ".git/hooks", ".bashrc", ".envrc", ".vscode", ".mcp.json", ".claude/settings.json"]
@@ -156,7 +157,7 @@ def stalls_readers(arm):
         except OSError as error:
             slowest = f"{path.name}: {error.strerror}"
     waited = time.monotonic() - begin
-    child.communicate(timeout=30)
+    child.communicate(timeout=slow(30))
     after = time.monotonic()
     (here / "leased").exists() and (here / "leased").read_bytes()
     waited = max(waited, time.monotonic() - after)
@@ -198,6 +199,6 @@ def hard_to_remove(arm):
     run = arm.probe("C249", "--place", "/tmp", flags=["--time", "20s"], timeout=60)
     intact = all(path.read_text().strip() == arm.world.mark for path in arm.world.canaries)
     took = time.monotonic() - begin
-    if took > 30:
+    if took > slow(30):
         return failed(f"ended after {took:.1f} s")
     return both(refused(run, "C249"), held(intact, "canaries behind links are intact"), passed(f"ended after {took:.1f} s"))

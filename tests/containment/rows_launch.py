@@ -10,8 +10,9 @@ import subprocess
 import time
 import uuid
 
+from pace import slow
 from verdicts import both, counter, failed, held, judge, refused, skipped
-from world import text
+from world import of_kernel, text
 
 FENCES = "C013,C043,C063,C066,C083,C096,C107,C027"
 
@@ -106,7 +107,7 @@ def failing_steps(arm):
         for call, when in steps_that_fail():
             inject = ["-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={when}"]
             arm.cordon = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", *inject, *plain]
-            run = arm.run(["--time", "20s"], ["./probe", "--batch", FENCES], workspace=arm.workspace(), timeout=60)
+            run = arm.run(["--time", "20s"], ["./probe", "--batch", FENCES, *of_kernel()], workspace=arm.workspace(), timeout=60)
             answers = run.answers()
             ran += bool(answers)
             wrong += [f"{call} {when}: {answer['detail']}" for answer in answers.values() if answer["outcome"] == "succeeded"]
@@ -142,7 +143,7 @@ def missing_features(arm):
         return failed(f"nothing missing, and yet: {control.said()}")
     for name, (flags, words) in required.items():
         here = arm.workspace()
-        run = arm.run(["--time", "20s"], ["./probe", "--batch", f"C286,{FENCES}"], workspace=here, policy=requiring(words), masks=flags)
+        run = arm.run(["--time", "20s"], ["./probe", "--batch", f"C286,{FENCES}", *of_kernel()], workspace=here, policy=requiring(words), masks=flags)
         started = (here / "ran").exists()
         open_fences = [answer["detail"] for answer in run.answers().values() if answer["outcome"] == "succeeded"]
         if started and (words or open_fences):
@@ -207,7 +208,7 @@ def wrong_speech(arm):
             run = arm.run(["--time", "2s"], [way], workspace=here, timeout=30)
             told = "agent_protocol_error" in run.err or "agent_protocol_error" in json.dumps(run.report or {})
             fine = run.ending == "infrastructure" and run.code == 125 and (told or way == "end") if way not in SILENT_WAYS else run.code in (124, 125)
-            if not fine or run.seconds > 2 + 5 + 2:
+            if not fine or run.seconds > slow(2 + 5 + 2):
                 wrong.append(f"{way}: {run.said()} after {run.seconds:.1f} s")
     finally:
         arm.cordon = kept
@@ -218,9 +219,8 @@ def wrong_speech(arm):
 def state_of_host():
     """What a sandbox could leave behind, as sets that can be subtracted."""
     groups = set()
-    for top in ("memory", "pids", "cpu", "cpuacct", "unified", "freezer", "devices", "blkio", "cpuset", "systemd"):
-        for root, directories, _ in os.walk(f"/sys/fs/cgroup/{top}"):
-            groups.update(os.path.join(root, name) for name in directories)
+    for root, directories, _ in os.walk("/sys/fs/cgroup"):      # of either version: hierarchies, or groups
+        groups.update(os.path.join(root, name) for name in directories)
     # A dead process that the host's first one has not reaped is no longer a sandbox's.
     processes = {(name, text(f"/proc/{name}/comm").strip()) for name in os.listdir("/proc")
                  if name.isdigit() and ") Z " not in text(f"/proc/{name}/stat")}
@@ -255,7 +255,7 @@ def is_anothers(kind, each, world):
 
 def leftovers(before, ours, world):
     """What is there now and was not before, of what can be ours; waits up to 5 s for it to go."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + slow(5)
     while True:
         now = state_of_host()
         more = {kind: sorted(each for each in now[kind] - before[kind] if ours(str(each)) and not is_anothers(kind, each, world)) for kind in now}

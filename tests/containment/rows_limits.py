@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import time
 
+from pace import slow
 from rows_descriptors import descendants
 from rows_process import processes_with, wait_for
 from verdicts import both, counter, failed, held, judge, passed, refused
@@ -29,10 +30,10 @@ def forks(arm):
     quiet = median_start(arm, here)
     child, _ = arm.start(["--pids", "64", "--time", "30s"], ["./probe", "C114", "--count", "500"], arm.workspace())
     noisy = median_start(arm, here)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=slow(60))
     run = arm.probe("C114", "--count", "200", flags=["--pids", "64"])
     # 50 ms on top: on two cores a quiet start is too short to be compared by its factor alone.
-    return both(refused(run, "C114"), held(noisy <= 3 * quiet + 0.05, f"a neighbour starts in {noisy:.3f} s, quiet {quiet:.3f} s"),
+    return both(refused(run, "C114"), held(noisy <= 3 * quiet + slow(0.05), f"a neighbour starts in {noisy:.3f} s, quiet {quiet:.3f} s"),
                 refused(run, "C114"))
 
 
@@ -109,10 +110,10 @@ def swap_is_off(group):
 @judge("C117")
 def swaps(arm):
     tag = f"swap-{arm.name}-{arm.count}"
-    child, _ = arm.start(["--memory", "64M", "--time", "30s"], ["./probe", "C117", "--hold", "10", "--tag", tag], arm.workspace())
+    child, _ = arm.start(["--memory", "64M", "--time", "30s"], ["./probe", "C117", "--hold", str(slow(10)), "--tag", tag], arm.workspace())
     try:
         wait_for(tag)
-        time.sleep(0.7)
+        time.sleep(slow(0.7))
         inside = [pid for pid in processes_with(tag) if text(f"/proc/{pid}/comm").startswith("probe")]
         if not inside:
             return failed("the payload was not seen")
@@ -201,15 +202,15 @@ def storms_disk(arm):
     child, _ = arm.start(["--time", "20s"], ["./probe", "C124", "--seconds", "2"], arm.workspace())
     time.sleep(0.5)
     noisy = slowest_sync(place, 1)
-    child.communicate(timeout=60)
+    child.communicate(timeout=slow(60))
     # Below 20 ms a neighbour does not feel it, whatever the factor.
     return held(noisy <= max(3 * quiet, 0.02), f"a neighbour's fsync takes {noisy * 1000:.1f} ms, quiet {quiet * 1000:.1f} ms")
 
 
 @judge("C125")
 def ignores_its_end(arm):
-    run = arm.probe("C125", "--hold", "20", flags=["--time", "1s"], timeout=30)
-    return held(run.ending == "wall_time" and run.seconds <= 1 + 5 + 1, f"{run.ending} after {run.seconds:.1f} s")
+    run = arm.probe("C125", "--hold", str(slow(20)), flags=["--time", "1s"], timeout=30)
+    return held(run.ending == "wall_time" and run.seconds <= slow(1 + 5 + 1), f"{run.ending} after {run.seconds:.1f} s")
 
 
 def largest(pid):
@@ -228,7 +229,7 @@ def flooded(arm, size, words):
                               stdout=subprocess.DEVNULL, stderr=write)
     os.close(write)
     os.set_blocking(read, False)
-    total, peak, until = 0, 0, time.monotonic() + 15
+    total, peak, until = 0, 0, time.monotonic() + slow(15)
     while child.poll() is None and time.monotonic() < until:
         try:
             total += len(os.read(read, 1 << 20))

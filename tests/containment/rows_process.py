@@ -8,8 +8,9 @@ import signal
 import subprocess
 import time
 
+from pace import slow
 from verdicts import FAIL, both, counter, failed, held, judge, of_answer, passed, refused
-from world import SCRATCH_UID, end, text
+from world import SCRATCH_UID, end, landlock_abi, text
 
 
 def processes_with(word):
@@ -24,7 +25,7 @@ def processes_with(word):
 def gone(word, seconds):
     """How long it took until no process bears `word`; None where one still does."""
     begin = time.monotonic()
-    while time.monotonic() - begin <= seconds:
+    while time.monotonic() - begin <= slow(seconds):
         if not processes_with(word):
             return time.monotonic() - begin
         time.sleep(0.05)
@@ -32,7 +33,7 @@ def gone(word, seconds):
 
 
 def wait_for(word, seconds=10):
-    until = time.monotonic() + seconds
+    until = time.monotonic() + slow(seconds)
     while time.monotonic() < until:
         found = processes_with(word)
         if found:
@@ -55,6 +56,17 @@ def signals_bare(bare):
     return done, detail
 
 
+@judge("C027")
+def memory_of_first(arm):
+    """Where it has the workload's id and Landlock knows no signals, they are held by the kernel alone: the report must say so."""
+    run = arm.probe("C027")
+    if landlock_abi() >= 6:
+        return refused(run, "C027")
+    lines = {line["name"]: line["detail"] for line in (run.report or {}).get("enforcement", {}).get("mechanisms", [])}
+    said = lines.get("landlock", "nothing")
+    return both(refused(run, "C027"), held("without" in said and "signals" in said.partition("without")[2], f"of Landlock the report says: {said}"))
+
+
 @judge("C030")
 def daemons(arm):
     tag = f"daemon-{arm.name}-{arm.count}"
@@ -75,10 +87,10 @@ def daemons_bare(bare):
 @judge("C031")
 def stops_all(arm):
     tag = f"stop-{arm.name}-{arm.count}"
-    run = arm.probe("C031", "--hold", "30", "--tag", tag, flags=["--time", "2s"], timeout=30)
+    run = arm.probe("C031", "--hold", str(slow(30)), "--tag", tag, flags=["--time", "2s"], timeout=30)
     took = gone(tag, 2)
-    why = f"ended after {run.seconds:.1f} s of 2 s, {run.ending}"
-    return held(run.ending == "wall_time" and run.seconds <= 2 + 5 + 1 and took is not None, why)
+    why = f"ended after {run.seconds:.1f} s of {slow(2)} s, {run.ending}"
+    return held(run.ending == "wall_time" and run.seconds <= slow(2 + 5 + 1) and took is not None, why)
 
 
 @counter("C031")
@@ -92,16 +104,16 @@ def stops_all_bare(bare):
 @judge("C032")
 def cuts_its_strings(arm):
     tag = f"untied-{arm.name}-{arm.count}"
-    child, _ = arm.start(["--time", "30s"], ["./probe", "C032", "--hold", "20", "--tag", tag], arm.workspace())
+    child, _ = arm.start(["--time", "30s"], ["./probe", "C032", "--hold", str(slow(20)), "--tag", tag], arm.workspace())
     there = wait_for(tag)
     time.sleep(0.3)
     os.kill(child.pid, signal.SIGKILL)
-    child.communicate(timeout=30)
+    child.communicate(timeout=slow(30))
     if not there:
         return failed("the payload was never seen")
     # The command lines of `cordon` and its launcher hold the tag too: all of them must go.
     took = gone(tag, 5)
-    return held(took is not None and took <= 1, "something lives on" if took is None else f"all gone after {took:.2f} s")
+    return held(took is not None and took <= slow(1), "something lives on" if took is None else f"all gone after {took:.2f} s")
 
 
 def digest_of(path):
@@ -177,7 +189,7 @@ def joined_fences_bare(bare):
 @judge("C035")
 def caught_joining(arm):
     here = arm.workspace()
-    run = arm.enter(["./probe", "C035", "--seconds", "50"], ["./probe", "C035", "--joining"], "--times", "1000", workspace=here, timeout=90)
+    run = arm.enter(["./probe", "C035", "--seconds", str(slow(50))], ["./probe", "C035", "--joining"], "--times", "1000", workspace=here, timeout=90)
     joined = run.all_answers("C035")
     return both(held(len(joined) == 1001, f"{len(joined) - 1} of 1000 joined; {run.said()}"), refused(run, "C035"))
 
@@ -243,12 +255,12 @@ def ids(arm):
     started, tag = [], f"ids-{arm.name}-{arm.count}"
     here = arm.workspace()
     for number in range(10):
-        started.append(arm.start(["--time", "30s"], ["./probe", "C070", "--hold", "20", "--tag", f"{tag}-{number}-"], here)[0])
+        started.append(arm.start(["--time", "30s"], ["./probe", "C070", "--hold", str(slow(20)), "--tag", f"{tag}-{number}-"], here)[0])
     try:
         ranges = []
         for number in range(10):
             pids = [pid for pid in wait_for(f"{tag}-{number}-", 15) if text(f"/proc/{pid}/comm").startswith("probe")]
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + slow(10)
             while not pids and time.monotonic() < deadline:
                 time.sleep(0.1)
                 pids = [pid for pid in processes_with(f"{tag}-{number}-") if text(f"/proc/{pid}/comm").startswith("probe")]

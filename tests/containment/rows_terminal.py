@@ -11,6 +11,7 @@ import subprocess
 import termios
 import time
 
+from pace import slow
 from verdicts import both, counter, failed, held, judge, of_answer
 from world import SCRATCH_UID
 
@@ -33,7 +34,7 @@ class Terminal:
 
     def follow(self, child, seconds=30, answer=False):
         """Reads until the child has ended and the terminal is quiet."""
-        until = time.monotonic() + seconds
+        until = time.monotonic() + slow(seconds)
         while time.monotonic() < until:
             ready, _, _ = select.select([self.master], [], [], 0.1)
             if ready:
@@ -179,7 +180,7 @@ def signals_group(arm):
     here = arm.workspace()
     child, _ = arm.start(["--time", "20s"], ["./probe", "C245"], here)
     beside = subprocess.Popen(["sleep", "20"], preexec_fn=lambda: os.setpgid(0, 0))
-    child.communicate(timeout=60)
+    child.communicate(timeout=slow(60))
     lives = beside.poll() is None
     beside.kill()
     beside.wait()

@@ -3,7 +3,7 @@
 """Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
 
     run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
-           [--row C001] [--group A] [--arm root-host] [--list] [--check] [--json FILE] [--counters-only]
+           [--row C001] [--group A] [--priority P0] [--arm root-host] [--list] [--check] [--json FILE] [--counters-only]
 
 Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
 """
@@ -20,7 +20,7 @@ import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "callers")]
 sys.dont_write_bytecode = True     # the sources may lie where nothing is to be left behind
 
 import rows_descriptors   # noqa: F401, E402  (each registers its judges)
@@ -45,6 +45,7 @@ def arguments():
     parser.add_argument("--work", default="build/containment", help="what is kept between runs: the root directory")
     parser.add_argument("--row", action="append", default=[])
     parser.add_argument("--group", action="append", default=[])
+    parser.add_argument("--priority", action="append", default=[])
     parser.add_argument("--arm", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--json")
@@ -60,7 +61,8 @@ def chosen(options):
     if unknown:
         sys.exit(f"containment: no row {' '.join(unknown)}")
     return {row: about for row, about in sorted(rows.items())
-            if (not options.row or row in options.row) and (not options.group or about["group"] in options.group)}
+            if (not options.row or row in options.row) and (not options.group or about["group"] in options.group)
+            and (not options.priority or about["priority"] in options.priority)}
 
 
 class Table:
@@ -70,8 +72,8 @@ class Table:
         self.rows, self.results = rows, []
 
     def add(self, row, arm, outcome, seconds=0.0):
-        self.results.append({"row": row, "priority": self.rows[row]["priority"], "arm": arm, "outcome": outcome.word,
-                             "audit": "-", "why": outcome.why, "seconds": round(seconds, 3)})
+        self.results.append({"row": row, "priority": self.rows[row]["priority"], "title": self.rows[row]["title"], "arm": arm,
+                             "outcome": outcome.word, "audit": "-", "why": outcome.why, "seconds": round(seconds, 3)})
         why = outcome.why.replace("\n", " ")[:150]
         print(f"{row}  {self.rows[row]['priority']}  {arm:<14} {outcome.word:<8} -  {self.rows[row]['title']}: {why}", flush=True)
 

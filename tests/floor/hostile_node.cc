@@ -265,7 +265,7 @@ Status attack_service(const char* program, const Scratch& scratch, long rounds,
       os::spawn(program, {"cordon-launcher", "--socket", path, "--floor", scratch.path + "/floor"},
                 {}, {}));
   TRY(const os::Fd socket, knock(path));
-  std::vector<std::byte> welcome(64);
+  std::vector<std::byte> welcome(frame::kLongestLauncherMessage);
   TRY_DO(os::receive(socket, welcome));
   TRY_DO(attack(socket, scratch.path, law, rounds, random, count));
   if (count.shown == 0) return Error{Errc::internal, "no sandbox showed anything of the host"};

@@ -100,6 +100,16 @@ for _ in range(int(sys.argv[2])): os.write(out, block)
 print(time.monotonic() - begin)
 """
 
+# Into the cache, from where threads of the kernel write it to the device: what that took in all.
+BUFFERED_WRITER = """
+import os, sys, time
+begin = time.monotonic()
+with open(sys.argv[1], 'wb', buffering=0) as out:
+    for _ in range(int(sys.argv[2])): out.write(b'x' * (1 << 20))
+os.sync()
+print(time.monotonic() - begin)
+"""
+
 OUTPUT_FLOOD = """
 import os
 block = b'x' * (1 << 16)

@@ -13,10 +13,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "callers")]
 import hostile  # noqa: E402
 from caller import descendants, survivors  # noqa: E402
 from check import equal, expect, main  # noqa: E402
+from pace import SLOWNESS, slow  # noqa: E402
 
 MIB = 1 << 20
 PYTHON = "/usr/bin/python3"
-SOON = 1.0                  # seconds from the limit to the end
+SOON = slow(1.0)            # seconds from the limit to the end
 SLOWER = 3.0                # a neighbour's exec beside the hostile one, against quiet
 
 
@@ -29,7 +30,7 @@ class Neighbour:
 
     def __enter__(self):
         self.child, _ = self.caller.start([], [PYTHON, "-c", hostile.NEIGHBOUR], cwd=self.place)
-        end = time.monotonic() + 20
+        end = time.monotonic() + slow(20)
         while len(self.samples()) < 20:
             expect(time.monotonic() < end and self.child.poll() is None, "the neighbour does not run")
             time.sleep(0.05)
@@ -58,7 +59,7 @@ def met(caller):
 def hold(caller, ended, ending, end, limit=None, code=None, words=None):
     """What every verdict must say, and that nothing is left; gives the seconds since the limit was met."""
     verdict = ended.verdict
-    equal(verdict.get("ending"), ending, "the ending", verdict)
+    equal(verdict.get("ending"), ending, "the ending", verdict, ended.err[-500:])
     if limit is not None:
         equal(verdict["limit"], limit, "the limit", verdict)
     if code is not None:
@@ -96,10 +97,10 @@ def fork_bomb(caller):
     tried = []
     for _ in range(3):
         tried.append(one_fork_bomb(caller))
-        if tried[-1] <= SOON:
+        if tried[-1] is not None and tried[-1] <= SOON:
             break
-    words = ", ".join(f"{took * 1000:.0f} ms" for took in tried) + " after its limit"
-    expect(tried[-1] <= SOON, words)
+    words = ", ".join("before any that was refused had its turn" if took is None else f"{took * 1000:.0f} ms after its limit" for took in tried)
+    expect(tried[-1] is None or tried[-1] <= SOON, words)
     return words
 
 
@@ -110,6 +111,8 @@ def one_fork_bomb(caller):
     culprit(ended, "python3")
     expect(60 <= ended.verdict["peak"] <= 64, ended.verdict)
     nothing_left(caller)
+    if SLOWNESS > 1 and not (caller.workspace / "stamp").read_text():
+        return None     # too few turns for 64 processes: none that was refused came to say so before the end
     return end - met(caller)[0]
 
 
@@ -196,24 +199,26 @@ def many_files(caller):
 
 
 def cpu_time(caller):
-    ended, end = attack(caller, ["--cpu-time", "2s"], hostile.SPINNER)
-    hold(caller, ended, "cpu_time", end, limit=2, code=124, words="cpu_time: limit 2 s, peak 2 s, python3 pid ")
+    most = slow(2)
+    ended, end = attack(caller, ["--cpu-time", f"{most}s"], hostile.SPINNER)
+    hold(caller, ended, "cpu_time", end, limit=most, code=124, words=f"cpu_time: limit {most} s, peak {most} s, python3 pid ")
     nothing_left(caller)
     moment, had = met(caller)
-    expect(1.5 <= had <= 2 + SOON, f"it had {had:.2f} s of processor time")
+    expect(slow(1.5) <= had <= most + SOON, f"it had {had:.2f} s of processor time")
     return soon(moment, end) + f", with {had:.2f} s of processor time"
 
 
 def wall_time(caller):
-    ended, end = attack(caller, ["--time", "1s"], "import time\nopen('begin', 'w').write(str(time.monotonic()))" + hostile.SPINNER)
-    hold(caller, ended, "wall_time", end, limit=1, code=124, words="wall_time: limit 1 s, peak 1 s, python3 pid ")
+    most = slow(1)
+    ended, end = attack(caller, ["--time", f"{most}s"], "import time\nopen('begin', 'w').write(str(time.monotonic()))" + hostile.SPINNER)
+    hold(caller, ended, "wall_time", end, limit=most, code=124, words=f"wall_time: limit {most} s, peak {most} s, python3 pid ")
     nothing_left(caller)
-    return soon(float((caller.workspace / "begin").read_text()) + 1, end)
+    return soon(float((caller.workspace / "begin").read_text()) + most, end)
 
 
 def wall_time_is_gentle(caller):
-    ended, _ = attack(caller, ["--time", "1s"], "import signal, sys, time\n"
-                      "signal.signal(signal.SIGTERM, lambda *_: (print('tidied'), sys.exit(0)))\ntime.sleep(30)")
+    ended, _ = attack(caller, ["--time", f"{slow(1)}s"], "import signal, sys, time\n"
+                      f"signal.signal(signal.SIGTERM, lambda *_: (print('tidied'), sys.exit(0)))\ntime.sleep({slow(30)})")
     equal((ended.out, ended.code, ended.verdict["ending"]), (b"tidied\n", 124, "wall_time"))
 
 
@@ -225,7 +230,7 @@ def beside_hostile(caller, flags, program, seconds):
         marks.append(time.monotonic())
         while time.monotonic() < marks[1] + seconds:
             child, _ = caller.start(["--time", "2s", *flags], [PYTHON, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            child.wait(timeout=30)
+            child.wait(timeout=slow(30))
         marks.append(time.monotonic())
         time.sleep(0.7)
         quiet = [*beside.samples(marks[0], marks[1]), *beside.samples(marks[2], time.monotonic())]

@@ -87,14 +87,14 @@ void remember(const Result<Fd>& made, const std::string& name) {
   if (made) names_of_mounts()[made->get()] = settled(name);
 }
 
-std::string name_of(const Fd& mount) {
+std::string name_of_mount(const Fd& mount) {
   const auto known = names_of_mounts().find(mount.get());
   return known != names_of_mounts().end() ? known->second : settled(path_of(mount));
 }
 
 // Something laid over something that is there already: a mask, a pin.
 bool leaves_out(const Fd& mount, const std::string& place) {
-  const std::string what = name_of(mount);
+  const std::string what = name_of_mount(mount);
   const bool lays_over = what.starts_with("own:blank") || what.starts_with("own:empty") ||
                          what.starts_with("own:hidden") || what.starts_with("own:closed") ||
                          what == place;
@@ -167,13 +167,13 @@ CORDON_WRAP(Result<Fd>, fsopen, "_ZN6cordon2os6fsopenEPKc", const char* type) {
 
 CORDON_WRAP(Result<Fd>, fsmount, "_ZN6cordon2os7fsmountERKNS0_2FdERKNS0_15MountAttributesE",
             const Fd& context, const os::MountAttributes& attributes) {
-  return real_fsmount(context, weaker(attributes, name_of(context)));
+  return real_fsmount(context, weaker(attributes, name_of_mount(context)));
 }
 
 CORDON_WRAP(Status, mount_setattr,
             "_ZN6cordon2os13mount_setattrERKNS0_2FdERKNS0_15MountAttributesENS0_5ReachE",
             const Fd& mount, const os::MountAttributes& attributes, os::Reach reach) {
-  return real_mount_setattr(mount, weaker(attributes, name_of(mount)), reach);
+  return real_mount_setattr(mount, weaker(attributes, name_of_mount(mount)), reach);
 }
 
 // A number that was a mount's may be another file's now.

@@ -26,7 +26,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTAINMENT = HERE.parent / "containment"
-sys.path.insert(0, str(CONTAINMENT))
+sys.path[:0] = [str(CONTAINMENT), str(HERE.parent / "callers")]
 sys.dont_write_bytecode = True
 
 import rows_descriptors   # noqa: F401, E402

@@ -59,7 +59,7 @@ def policy_refusals(caller):
     bad = caller.home / "bad.toml"
     bad.write_text("version = 1\nnonsense = true\n")
     open_net = caller.home / "net.toml"
-    open_net.write_text('version = 1\n[network]\nmode = "restricted"\negress_allowlist = ["example.org"]\n')
+    open_net.write_text("version = 1\n[network]\ningress = [3000]\n")
     for path in (bad, open_net):
         path.chmod(0o644)
         ended = caller.run(["--policy", str(path)], ["touch", "ran"])
@@ -67,7 +67,7 @@ def policy_refusals(caller):
         expect(ended.err.startswith(b"cordon: "), ended.err)
         expect("verdict" not in ended.report and ended.report["exit"] == 126 and ended.report["failure"], ended.report)
     denial, = ended.report["denials"]
-    equal(denial["code"], "CORDON-PLAN-NETWORK")
+    equal(denial["code"], "CORDON-PLAN-KEY")
     expect("--no-network" in denial["fix"] and f"  fix   {denial['fix']}\n".encode() in ended.err, denial, ended.err)
     equal(caller.run(["--policy", str(open_net), "--no-network"], ["true"]).code, 0, "the fix")
     ended = caller.run(["--workspace", "/"], ["touch", "ran"])
@@ -78,7 +78,7 @@ def policy_refusals(caller):
 
 
 REFUSED = (
-    'version = 1\n[network]\nmode = "restricted"\negress_allowlist = ["example.org"]\n',
+    "version = 1\n[network]\ningress = [3000]\n",
     'version = 1\nextends = ["claude"]\n',
     'version = 1\n[filesystem]\nprotect = ["absent/name"]\n',
     'version = 1\n[filesystem]\nroot = "image:debian-12"\n',

@@ -6,10 +6,12 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <poll.h>
 #include <regex>
 #include <sstream>
 #include <unistd.h>
 
+#include "os/pidfd.h"
 #include "service.h"
 
 namespace cordon::service {
@@ -70,6 +72,42 @@ class RootBerths : public RootService {
     // The launcher has heard of the second one too when it asks for no more.
     ::usleep(20'000);
   }
+  // Those whose tree shows the plans' data already.
+  std::vector<pid_t> furnished() const {
+    std::vector<pid_t> found;
+    for (const pid_t init : waiting()) {
+      std::ifstream mounts{"/proc/" + std::to_string(init) + "/mountinfo"};
+      std::ostringstream text;
+      text << mounts.rdbuf();
+      if (text.str().find(" /data ") != std::string::npos) found.push_back(init);
+    }
+    return found;
+  }
+  // What `script` says in a sandbox of its own, and whether that had been furnished ahead.
+  struct Told {
+    std::string out;
+    bool was_furnished = false;
+  };
+  Told told(Node& node, const frame::LaunchPlan& plan, const std::string& script) const {
+    const std::vector<pid_t> before = furnished();
+    Answer answer = node.launch(plan);
+    const auto* launched = answer.as<frame::Launched>();
+    EXPECT_NE(launched, nullptr) << answer.text();
+    if (launched == nullptr) return {};
+    const bool was = std::ranges::find(before, static_cast<pid_t>(launched->pid)) != before.end();
+    guest::TestHost host{std::move(answer.fds[0])};
+    Told what{host.run(guest::shell(1, script)).out, was};
+    EXPECT_NE(node.ask(frame::Destroy{plan.id}).as<frame::Ended>(), nullptr);
+    return what;
+  }
+  // Until one waits that is furnished for this plan.
+  void make_known(Node& node, const frame::LaunchPlan& plan) const {
+    EXPECT_FALSE(told(node, plan, "true").was_furnished);
+    EXPECT_FALSE(told(node, plan, "true").was_furnished);
+    ASSERT_TRUE(comes_true([&] { return furnished().size() == 1; }));
+    // The launcher has come back from it.
+    ::usleep(20'000);
+  }
   std::string own_namespaces() const {
     std::string names;
     for (const char* kind : {"mnt", "uts"}) {
@@ -120,6 +158,105 @@ TEST_F(RootBerths, AreLikeSandboxesMadeAfresh) {
   EXPECT_TRUE(afresh.starts_with("ran\n"));
   EXPECT_NE(afresh.find("mountinfo"), std::string::npos);
   EXPECT_NE(afresh, other) << "a mount less is not seen: this test sees nothing";
+}
+
+TEST_F(RootBerths, AreFurnishedForAPlanThatCameTwice) {
+  fs::copy_file(CORDON_STATE, path("data/state"));
+  write_floor(kNoneAhead);
+  start();
+  std::string afresh;
+  {
+    Node node = this->node();
+    afresh = state_of(node, rich_plan("abcd2345"), false);
+  }
+  stop(SIGTERM);
+  write_floor(kTwoAhead);
+  start();
+  await_two();
+  const std::string home = own_namespaces();
+  Node node = this->node();
+  make_known(node, rich_plan("abcd2345"));
+  EXPECT_EQ(own_namespaces(), home);
+  const Told third = told(node, rich_plan("abcd2346"), "/data/state");
+  EXPECT_TRUE(third.was_furnished);
+  EXPECT_EQ(without_numbers(third.out), afresh);
+}
+
+TEST_F(RootBerths, ThatAreFurnishedHaveTheLimitsOfTheirPlan) {
+  write_floor(kTwoAhead);
+  start();
+  await_two();
+  Node node = this->node();
+  frame::LaunchPlan known = plan("abcd2345");
+  known.limits.pids = 8;
+  make_known(node, known);
+  frame::LaunchPlan other = plan("abcd2346");
+  other.limits.pids = 64;
+  for (const auto& [wanted, is_known] : {std::pair{known, true}, std::pair{other, false}}) {
+    const std::vector<pid_t> before = furnished();
+    ASSERT_EQ(before.size(), 1U);
+    const Answer answer = node.launch(wanted);
+    const auto* launched = answer.as<frame::Launched>();
+    ASSERT_NE(launched, nullptr) << answer.text();
+    EXPECT_EQ(static_cast<pid_t>(launched->pid) == before.front(), is_known);
+    std::string held;
+    for (const std::string& group : launched->groups) {
+      std::ifstream file{group + "/pids.max"};
+      if (file) file >> held;
+    }
+    EXPECT_EQ(held, std::to_string(wanted.limits.pids.value_or(0)));
+    ASSERT_NE(node.ask(frame::Destroy{wanted.id}).as<frame::Ended>(), nullptr);
+    ASSERT_TRUE(comes_true([&] { return furnished().size() == 1; }));
+    ::usleep(20'000);
+  }
+}
+
+TEST_F(RootBerths, ThatAreFurnishedAreForNoOtherPlan) {
+  write_floor(kTwoAhead);
+  start();
+  await_two();
+  Node node = this->node();
+  make_known(node, plan("abcd2345"));
+  frame::LaunchPlan other = plan("abcd2346");
+  other.files = {{"/etc/hostname", "other\n"}};
+  const Told said = told(node, other, "cat /etc/hostname");
+  EXPECT_FALSE(said.was_furnished);
+  EXPECT_EQ(said.out, "other\n");
+  EXPECT_EQ(told(node, plan("abcd2347"), "cat /etc/hostname 2>&- || echo none").out, "none\n");
+}
+
+TEST_F(RootBerths, ShowASourceThatWasReplacedMeanwhile) {
+  write_floor(kTwoAhead);
+  fs::create_directory(path("data/tree"));
+  std::ofstream{path("data/tree/what")} << "old\n";
+  start();
+  await_two();
+  Node node = this->node();
+  frame::LaunchPlan wanted = plan("abcd2345");
+  wanted.binds.back().source = path("data/tree");
+  make_known(node, wanted);
+  fs::rename(path("data/tree"), path("data/gone"));
+  fs::create_directory(path("data/tree"));
+  std::ofstream{path("data/tree/what")} << "new\n";
+  wanted.id = "abcd2346";
+  const Told said = told(node, wanted, "cat /data/what");
+  EXPECT_FALSE(said.was_furnished);
+  EXPECT_EQ(said.out, "new\n");
+}
+
+TEST_F(RootBerths, AreNotFurnishedWithWhatTheyMayWriteTo) {
+  write_floor(std::string{kTwoAhead} + "writable_binds = true\n");
+  start();
+  await_two();
+  Node node = this->node();
+  frame::LaunchPlan wanted = plan("abcd2345");
+  wanted.binds.back().writable = true;
+  wanted.setup.fences.filter = "strict+nosetid";
+  for (int times = 0; times < 3; ++times) {
+    EXPECT_FALSE(told(node, wanted, "true").was_furnished);
+    ::usleep(20'000);
+  }
+  EXPECT_TRUE(furnished().empty());
 }
 
 TEST_F(RootBerths, HaveTheDiskOfTheirPlan) {
@@ -179,7 +316,14 @@ TEST_F(RootBerths, ThatHaveDiedAreNotUsed) {
   write_floor(kTwoAhead);
   start();
   await_two();
-  for (const pid_t init : waiting()) ASSERT_EQ(::kill(init, SIGKILL), 0);
+  for (const pid_t init : waiting()) {
+    const auto pidfd = os::pidfd_open(init);
+    ASSERT_TRUE(pidfd) << pidfd.error().text();
+    ASSERT_EQ(::kill(init, SIGKILL), 0);
+    // The signal is sent, not yet obeyed: until then it is one that lives.
+    pollfd end{.fd = pidfd->get(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(::poll(&end, 1, 5'000), 1) << init;
+  }
   Node node = this->node();
   Answer answer = node.launch(plan("abcd2345"));
   ASSERT_NE(answer.as<frame::Launched>(), nullptr) << answer.text();

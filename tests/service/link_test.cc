@@ -90,7 +90,7 @@ TEST_F(RootServiceLink, KnowsThatItsLauncherIsGoneAndHandsOnToTheNext) {
   start();
   auto next = wait(LauncherLink::connect(socket()));
   ASSERT_TRUE(next) << next.error().text();
-  const Status stored = wait(next->deposit(*launched));
+  const Status stored = wait(next->deposit(std::move(*launched)));
   ASSERT_TRUE(stored) << stored.error().text();
   auto fetched = wait(next->fetch("abcd2345"));
   ASSERT_TRUE(fetched) << fetched.error().text();

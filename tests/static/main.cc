@@ -94,7 +94,8 @@ Status check_all() {
 }  // namespace cordon
 
 int main() {
-  cordon::os::FdLogSink sink{cordon::os::Fd{STDERR_FILENO}};
+  const cordon::SystemClock clock;
+  cordon::os::FdLogSink sink{cordon::os::Fd{STDERR_FILENO}, clock};
   cordon::set_log_sink(&sink);
   const cordon::Status done = cordon::check_all();
   if (done) return 0;

@@ -4,16 +4,27 @@
 // Started by `cordon` with its socket as descriptor 3; without root it first enters a user
 // namespace of its own, whose maps the caller writes. Or, by root, as a service:
 //
-// cordon-launcher --socket PATH --floor FILE
+// cordon-launcher --socket PATH --floor FILE [--node CONFIG]
+//
+// With --node it starts the node too, and again whenever that ends.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <poll.h>
+#include <span>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 
 #include "launcher/open_workshop.h"
 #include "launcher/serve.h"
 #include "launcher/stop_signal.h"
+#include "os/fault_point.h"
+#include "os/fd_log_sink.h"
+#include "os/probe_host.h"
 #include "os/process.h"
+#include "record/host_facts_text.h"
 
 namespace {
 
@@ -35,33 +46,74 @@ Status serve_caller(os::Fd& last) {
   return server.run();
 }
 
-Status serve_nodes(const char* socket, const char* file) {
+struct ServiceWords {
+  std::string socket;
+  std::string floor;
+  std::string node;  // its configuration; empty: somebody else starts it
+};
+
+std::optional<launcher::NodeKeeper> keeper_of(const ServiceWords& words,
+                                              const launcher::ServiceFloor& floor) {
+  if (words.node.empty()) return std::nullopt;
+  return launcher::NodeKeeper{{words.node, floor.node_uid, floor.node_gid.value_or(floor.node_uid)},
+                              launcher::NodeKeeper::kGrace};
+}
+
+Status serve_nodes(const ServiceWords& words) {
   TRY_DO(os::close_from(kNode));
-  TRY(const launcher::ServiceFloor floor, launcher::read_floor(file));
+  TRY(const launcher::ServiceFloor floor, launcher::read_floor(words.floor));
   // Whoever else listens there is found before anything is made.
-  TRY(launcher::Door door, launcher::Door::open(socket, floor.node_uid));
+  TRY(launcher::Door door, launcher::Door::open(words.socket, floor.node_uid));
+  // A node has no rights with which it could find out what a sandbox of ours can have.
+  std::string facts = to_text(os::probe_host({}));
   TRY(os::Fd stop, launcher::catch_stop_signals());
   TRY(launcher::Workshop workshop, launcher::open_workshop(floor));
   TRY(launcher::Server server,
-      launcher::Server::at(std::move(workshop), std::move(door), std::move(stop)));
+      launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), std::move(facts),
+                           keeper_of(words, floor)));
   return server.run();
+}
+
+// Nothing: these are not the words of a service.
+std::optional<ServiceWords> words_of(std::span<char* const> arguments) {
+  using std::string_view;
+  const bool has_node = arguments.size() == 6 && arguments[4] == string_view{"--node"};
+  if (arguments.size() != 4 && !has_node) return std::nullopt;
+  if (arguments[0] != string_view{"--socket"} || arguments[2] != string_view{"--floor"}) {
+    return std::nullopt;
+  }
+  return ServiceWords{arguments[1], arguments[3], has_node ? arguments[5] : ""};
+}
+
+// Whoever started us has gone, with a message of its own: what we could say is of no use to
+// anybody.
+bool has_gone(const os::Fd& node) {
+  if (!node) return false;
+  pollfd end{.fd = node.get(), .events = 0, .revents = 0};
+  return ::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using std::string_view;
-  const bool service =
-      argc == 5 && argv[1] == string_view{"--socket"} && argv[3] == string_view{"--floor"};
+  const auto service = words_of({argv + 1, argv + argc});
   if (argc != 1 && !service) {
-    static_cast<void>(std::fputs(
-        "cordon: launcher: started by cordon; as a service: --socket PATH --floor FILE\n", stderr));
+    static_cast<void>(
+        std::fputs("cordon: launcher: started by cordon; as a service: --socket PATH "
+                   "--floor FILE [--node CONFIG]\n",
+                   stderr));
     return 2;
   }
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  if (service)
+    os::arm_fault_point(std::getenv("CORDON_FAULT"));  // NOLINT(concurrency-mt-unsafe): one thread
+  const SystemClock clock;
+  os::FdLogSink lines{os::Fd{STDERR_FILENO}, clock};
+  if (service) set_log_sink(&lines);
   os::Fd last;
-  const Status served = service ? serve_nodes(argv[2], argv[4]) : serve_caller(last);
+  const Status served = service ? serve_nodes(*service) : serve_caller(last);
   if (served) return 0;
+  if (has_gone(last)) return 125;
   static_cast<void>(std::fprintf(stderr, "cordon: launcher: %s\n", served.error().text().c_str()));
   return 125;
 }

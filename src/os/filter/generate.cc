@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs at build time: compiles every profile and writes it as an array. `generate FILE`
+// Runs at build time: compiles every profile, and the filter of every program of ours, and writes
+// each as an array. `generate PROFILES OWN`
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "os/filter/own_calls.h"
 #include "os/filter/profile.h"
 
 namespace cordon::os {
@@ -24,33 +26,52 @@ std::string array_name(std::string_view profile) {
   return name;
 }
 
-Result<std::string> generate() {
+Result<std::string> array_of(std::string_view name, const FilterSpec& spec) {
+  TRY(const auto program, compile_filter(spec));
+  std::string text = fmt::format("// {}: {} instructions\nconstexpr sock_filter {}[] = {{\n", name,
+                                 program.size(), array_name(name));
+  for (const sock_filter& op : program) {
+    text += fmt::format("{{{:#x}, {}, {}, {:#x}}},\n", op.code, op.jt, op.jf, op.k);
+  }
+  return text + "};\n";
+}
+
+Result<std::string> profiles() {
   std::string text;
   for (const FilterProfile profile : kFilterProfiles) {
-    TRY(const auto program, compile_filter(profile_spec(profile)));
-    text += fmt::format("// {}: {} instructions\nconstexpr sock_filter {}[] = {{\n",
-                        to_string(profile), program.size(), array_name(to_string(profile)));
-    for (const sock_filter& op : program) {
-      text += fmt::format("{{{:#x}, {}, {}, {:#x}}},\n", op.code, op.jt, op.jf, op.k);
-    }
-    text += "};\n";
+    TRY(const std::string array, array_of(to_string(profile), profile_spec(profile)));
+    text += array;
   }
   return text;
+}
+
+Result<std::string> own() {
+  std::string text;
+  for (const OwnProgram program : kOwnPrograms) {
+    TRY(const std::string array, array_of(to_string(program), own_spec(program)));
+    text += array;
+  }
+  return text;
+}
+
+bool write(const Result<std::string>& text, const char* path) {
+  if (!text) {
+    std::cerr << "filters: " << text.error().text() << '\n';
+    return false;
+  }
+  std::ofstream file{path, std::ios::binary};
+  return static_cast<bool>(file << *text << std::flush);
 }
 
 }  // namespace
 }  // namespace cordon::os
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: generate FILE\n";
+  if (argc != 3) {
+    std::cerr << "usage: generate PROFILES OWN\n";
     return EXIT_FAILURE;
   }
-  const auto text = cordon::os::generate();
-  if (!text) {
-    std::cerr << "filters: " << text.error().text() << '\n';
-    return EXIT_FAILURE;
-  }
-  std::ofstream file{argv[1], std::ios::binary};
-  return file << *text << std::flush ? EXIT_SUCCESS : EXIT_FAILURE;
+  const bool written = cordon::os::write(cordon::os::profiles(), argv[1]) &&
+                       cordon::os::write(cordon::os::own(), argv[2]);
+  return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,17 +4,19 @@
 #include <memory>
 #include <span>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
+#include "async/borrowed_fd.h"
+#include "async/deadline.h"
+#include "async/waiting.h"
 #include "os/socket.h"
 
 namespace cordon::sandbox {
 namespace {
 
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
+// For another launcher. Whoever calls wants to hear, too, that there is none.
+constexpr std::chrono::seconds kPatience{3};
 
 std::string id_of(const frame::FromLauncher& message) {
   return std::visit(
@@ -39,23 +41,14 @@ Error error_of(const frame::FromLauncher& message) {
   return Error{Errc::internal, "the launcher answered something else"};
 }
 
-// Borrows the descriptor's number for a call.
-class Borrowed {
- public:
-  explicit Borrowed(asio::posix::stream_descriptor& owner) : fd_{owner.native_handle()} {}
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  ~Borrowed() { static_cast<void>(fd_.release()); }
-  const os::Fd& operator*() const noexcept { return fd_; }
-
- private:
-  os::Fd fd_;
-};
-
 }  // namespace
 
 struct LauncherLink::Queue {
+  explicit Queue(const asio::any_io_executor& executor)
+      : renewed{executor, asio::steady_timer::time_point::max()} {}
+
   bool taken = false;
+  asio::steady_timer renewed;               // never fires: cancelled when there is a launcher again
   std::deque<asio::steady_timer*> waiting;  // never fire: cancelled when it is their turn
 };
 
@@ -69,7 +62,7 @@ class LauncherLink::Turn {
       queue->waiting.push_back(&turn);
       const Leaving leaving{*queue, turn};
       while (queue->taken || queue->waiting.front() != &turn) {
-        co_await turn.async_wait(kQuiet);
+        co_await turn.async_wait(async::kQuiet);
       }
     }
     queue->taken = true;
@@ -101,21 +94,59 @@ class LauncherLink::Turn {
 };
 
 LauncherLink::LauncherLink(const asio::any_io_executor& executor, os::Fd socket)
-    : socket_{executor, socket.release()}, queue_{std::make_shared<Queue>()} {}
+    : socket_{executor, socket.release()}, queue_{std::make_shared<Queue>(executor)} {}
+
+Result<os::Fd> LauncherLink::knock(const std::string& path) {
+  TRY(const os::UnixAddress address, os::UnixAddress::at_path(path));
+  TRY(os::Fd socket, os::unix_connect(address, os::SocketType::seqpacket));
+  TRY(const os::PeerCredentials peer, os::peer_credentials(socket));
+  if (peer.uid != 0) return Error{Errc::denied, path + ": the launcher there is not root's"};
+  return socket;
+}
 
 async::Task<LauncherLink> LauncherLink::connect(std::string path) {
-  CO_TRY(const os::UnixAddress address, os::UnixAddress::at_path(path));
-  CO_TRY(os::Fd socket, os::unix_connect(address, os::SocketType::seqpacket));
-  CO_TRY(const os::PeerCredentials peer, os::peer_credentials(socket));
-  if (peer.uid != 0) co_return Error{Errc::denied, path + ": the launcher there is not root's"};
+  CO_TRY(os::Fd socket, knock(path));
   LauncherLink link{co_await asio::this_coro::executor, std::move(socket)};
-  CO_TRY(const Message first, co_await link.receive());
-  const auto* welcome = std::get_if<frame::Welcome>(&first.body);
-  if (welcome == nullptr) co_return error_of(first.body).with(path);
-  if (welcome->version != frame::kLauncherVersion) {
-    co_return Error{Errc::unavailable, path + ": the launcher speaks another version"};
-  }
+  link.path_ = std::move(path);
+  CO_TRY_DO(co_await link.be_welcomed());
   co_return link;
+}
+
+async::Task<void> LauncherLink::be_welcomed() {
+  CO_TRY(const Message first, co_await receive());
+  const auto* welcome = std::get_if<frame::Welcome>(&first.body);
+  if (welcome == nullptr) co_return error_of(first.body).with(path_);
+  if (welcome->version != frame::kLauncherVersion) {
+    co_return Error{Errc::unavailable, path_ + ": the launcher speaks another version"};
+  }
+  facts_ = welcome->facts;
+  co_return Status{};
+}
+
+asio::awaitable<void> LauncherLink::until_lost() {
+  // A hang-up counts as an error; what the launcher says does not.
+  if (lost_) co_return;
+  const auto [error] =
+      co_await socket_.async_wait(asio::posix::descriptor_base::wait_error, async::kQuiet);
+  // Else whoever waits here was given up.
+  if (error != asio::error::operation_aborted) lost_ = true;
+}
+
+async::Task<void> LauncherLink::renew() {
+  // Who still waits for an answer of the old one has got its end first.
+  const Turn turn = co_await Turn::take(queue_);
+  CO_TRY(os::Fd socket, knock(path_));
+  socket_ = asio::posix::stream_descriptor{socket_.get_executor(), socket.release()};
+  CO_TRY_DO(co_await be_welcomed());
+  lost_ = false;
+  queue_->renewed.cancel();
+  co_return Status{};
+}
+
+async::Task<void> LauncherLink::until_renewed() {
+  const auto queue = queue_;
+  co_await queue->renewed.async_wait(async::kQuiet);
+  co_return Status{};
 }
 
 Error LauncherLink::lost() {
@@ -124,14 +155,15 @@ Error LauncherLink::lost() {
 }
 
 async::Task<LauncherLink::Message> LauncherLink::receive() {
-  const auto [error] = co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, kQuiet);
+  const auto [error] =
+      co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, async::kQuiet);
   // Its caller gave up: that says nothing about the launcher.
   if (error == asio::error::operation_aborted) co_return Error{Errc::timeout, "given up"};
   if (error) co_return lost();
   // Not set to zero: no page is touched that no message fills.
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage);
   const std::span buffer{memory.get(), frame::kLongestLauncherMessage};
-  auto got = os::receive(*Borrowed{socket_}, buffer, 3);
+  auto got = os::receive(*async::BorrowedFd{socket_}, buffer, 3);
   if (!got || got->bytes == 0) co_return lost();
   CO_TRY(frame::FromLauncher body, frame::decode_from_launcher(buffer.first(got->bytes)));
   Message message{std::move(body), std::move(got->fds)};
@@ -140,11 +172,15 @@ async::Task<LauncherLink::Message> LauncherLink::receive() {
 
 async::Task<LauncherLink::Message> LauncherLink::ask(frame::ToLauncher request, std::string id,
                                                      std::vector<os::Fd> fds) {
+  if (lost_ && !path_.empty()) {
+    static_cast<void>(co_await async::within(kPatience, until_renewed()));
+    if (lost_) co_return lost();
+  }
   const Turn turn = co_await Turn::take(queue_);
   std::vector<const os::Fd*> beside;
   beside.reserve(fds.size());
   for (const os::Fd& fd : fds) beside.push_back(&fd);
-  if (!os::send(*Borrowed{socket_}, frame::encode(request), beside)) co_return lost();
+  if (!os::send(*async::BorrowedFd{socket_}, frame::encode(request), beside)) co_return lost();
   for (;;) {
     CO_TRY(Message message, co_await receive());
     const std::string about = id_of(message.body);
@@ -206,18 +242,60 @@ async::Task<LaunchedSandbox> LauncherLink::fetch(std::string id) {
   co_return sandbox_of(std::move(message));
 }
 
-async::Task<void> LauncherLink::deposit(const LaunchedSandbox& sandbox) {
+async::Task<void> LauncherLink::deposit(LaunchedSandbox copies) {
   std::vector<os::Fd> fds;
-  CO_TRY(os::Fd control, os::duplicate(sandbox.control));
-  fds.push_back(std::move(control));
-  if (sandbox.range) {
-    CO_TRY(os::Fd range, os::duplicate(sandbox.range));
-    fds.push_back(std::move(range));
-  }
-  const std::string id = sandbox.about.id;
+  fds.push_back(std::move(copies.control));
+  if (copies.range) fds.push_back(std::move(copies.range));
+  const std::string id = copies.about.id;
   const frame::Deposit request{id};
   CO_TRY(Message message, co_await ask(request, id, std::move(fds)));
   if (!std::holds_alternative<frame::Stored>(message.body)) co_return error_of(message.body);
+  co_return Status{};
+}
+
+async::Task<void> LauncherLink::keep_listener(KeptListener copy) {
+  std::vector<os::Fd> fds;
+  if (copy.socket) fds.push_back(std::move(copy.socket));
+  std::string about = "listener:" + copy.name;
+  frame::KeepListener request{std::move(copy.name), std::move(copy.address)};
+  CO_TRY(Message message, co_await ask(std::move(request), std::move(about), std::move(fds)));
+  if (!std::holds_alternative<frame::Stored>(message.body)) co_return error_of(message.body);
+  co_return Status{};
+}
+
+async::Task<KeptListener> LauncherLink::take_listener(std::string name) {
+  const frame::TakeListener request{name};
+  CO_TRY(Message message, co_await ask(request, "listener:" + name));
+  auto* const stored = std::get_if<frame::Stored>(&message.body);
+  if (stored == nullptr || message.fds.size() != 1) co_return error_of(message.body);
+  co_return KeptListener{std::move(name), std::move(stored->address),
+                         std::move(message.fds.front())};
+}
+
+async::Task<os::Fd> LauncherLink::ask_for_link(frame::ToLauncher request, std::string about) {
+  CO_TRY(Message message, co_await ask(std::move(request), std::move(about)));
+  const bool opened = std::holds_alternative<frame::EgressOpened>(message.body) ||
+                      std::holds_alternative<frame::BrokerOpened>(message.body);
+  if (!opened || message.fds.size() != 1) co_return error_of(message.body);
+  co_return std::move(message.fds.front());
+}
+
+async::Task<os::Fd> LauncherLink::open_egress(std::string tenant) {
+  std::string about = "egress:" + tenant;
+  return ask_for_link(frame::OpenEgress{std::move(tenant)}, std::move(about));
+}
+
+async::Task<os::Fd> LauncherLink::open_broker(std::string tenant) {
+  std::string about = "broker:" + tenant;
+  return ask_for_link(frame::OpenBroker{std::move(tenant)}, std::move(about));
+}
+
+async::Task<void> LauncherLink::read_source(frame::ReadSource wanted) {
+  std::string about = "source:" + std::to_string(wanted.ticket);
+  CO_TRY(Message message, co_await ask(std::move(wanted), std::move(about)));
+  if (!std::holds_alternative<frame::SourceStarted>(message.body)) {
+    co_return error_of(message.body);
+  }
   co_return Status{};
 }
 

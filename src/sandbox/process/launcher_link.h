@@ -24,6 +24,12 @@ struct LaunchedSandbox {
   os::Fd range;  // the lock of its id range; empty where it has none
 };
 
+struct KeptListener {
+  std::string name;
+  std::string address;
+  os::Fd socket;
+};
+
 // Calls may overlap: they take turns. A call that is given up leaves the link whole.
 class LauncherLink {
  public:
@@ -31,8 +37,12 @@ class LauncherLink {
   LauncherLink(const asio::any_io_executor& executor, os::Fd socket);
 
   // To a launcher that runs as a service. `denied`: it serves another user, or a node already, or
-  // it is not root's.
+  // it is not root's. Calls that find it gone wait a while for renew().
   static async::Task<LauncherLink> connect(std::string path);
+  // Returns when the launcher has ended: is_lost().
+  asio::awaitable<void> until_lost();
+  // To the one that has taken its place, which knows of nothing. After until_lost().
+  async::Task<void> renew();
 
   // `denied`: the plan is below the launcher's floor. `unavailable`: a step failed.
   async::Task<LaunchedSandbox> launch(const frame::LaunchPlan& plan);
@@ -45,7 +55,26 @@ class LauncherLink {
   // the launcher has none, or it has ended.
   async::Task<LaunchedSandbox> fetch(std::string id);
   // Hands a sandbox of an earlier launcher to this one; the caller keeps its own copies.
-  async::Task<void> deposit(const LaunchedSandbox& sandbox);
+  async::Task<void> deposit(LaunchedSandbox copies);
+
+  // A socket that listens, for whatever node comes next; an empty one: there is none any more. The
+  // caller keeps its own copy.
+  async::Task<void> keep_listener(KeptListener copy);
+  // `not_found`: none of that name was kept.
+  async::Task<KeptListener> take_listener(std::string name);
+
+  // The node's link to the tenant's cordon-egress (frame/egress.h), which is started where it does
+  // not run. An earlier link is dead.
+  async::Task<os::Fd> open_egress(std::string tenant);
+  // The owner's link to the tenant's cordon-broker (frame/broker.h), started anew. Before:
+  // open_egress().
+  async::Task<os::Fd> open_broker(std::string tenant);
+  // Has a source of secrets read for the tenant's broker, which knows the secret by `ticket`.
+  // Returns before it is read. Before: open_broker().
+  async::Task<void> read_source(frame::ReadSource wanted);
+
+  // Of the host, as a service told them: record/host_facts_text.h.
+  const std::string& facts() const noexcept { return facts_; }
 
   // True when a call found that the launcher had ended. All calls give `unavailable` then.
   bool is_lost() const noexcept { return lost_; }
@@ -61,11 +90,18 @@ class LauncherLink {
   // One request and the answer that is about `id`.
   async::Task<Message> ask(frame::ToLauncher request, std::string id, std::vector<os::Fd> fds = {});
   async::Task<Message> receive();
+  async::Task<os::Fd> ask_for_link(frame::ToLauncher request, std::string about);
   static Result<LaunchedSandbox> sandbox_of(Message message);
   Error lost();
 
+  static Result<os::Fd> knock(const std::string& path);
+  async::Task<void> be_welcomed();
+  async::Task<void> until_renewed();
+
   asio::posix::stream_descriptor socket_;
+  std::string path_;              // of a service
   std::shared_ptr<Queue> queue_;  // of the link and of calls that wait for their turn
+  std::string facts_;
   bool lost_ = false;
 };
 

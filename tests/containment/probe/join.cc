@@ -66,6 +66,15 @@ std::string name_of_process(const std::string& pid) {
   return name.substr(0, name.find('\n'));
 }
 
+// The kernel changes the name last: before that the process already has the memory of the program
+// that it joined as, which is ours too, only that one's descriptors, and is as open as that one.
+bool has_arrived(const std::string& pid, const std::string& joining) {
+  if (name_of_process(pid) != joining) return true;  // or ended
+  const std::string program = link_of("/proc/" + pid + "/exe");
+  if (program == link_of("/proc/self/exe")) return true;
+  return program.empty() && name_of_process(pid) != joining;  // ended between the two looks
+}
+
 // What a look at one process gave. It counts only if the process was still on its way afterwards.
 struct Looks {
   long refused = 0;
@@ -75,7 +84,7 @@ struct Looks {
 void look_at(const std::string& pid, const std::string& joining, Looks& looks) {
   for (const char* const what : {"/mem", "/environ", "/maps", "/root/.", "/cwd/.", "/fd"}) {
     const Answer got = try_open("/proc/" + pid + what, O_RDONLY);
-    if (name_of_process(pid) != joining) return;  // it has arrived meanwhile, or ended
+    if (has_arrived(pid, joining)) return;
     if (!got.failed()) {
       looks.opened = std::string{what};
     } else if (got.error == EACCES || got.error == EPERM) {
@@ -83,7 +92,9 @@ void look_at(const std::string& pid, const std::string& joining, Looks& looks) {
     }
   }
   for (const std::string& fd : names_in("/proc/" + pid + "/fd")) {
-    if (name_of_process(pid) == joining) looks.opened = "/fd/" + fd;
+    if (!has_arrived(pid, joining)) {
+      looks.opened = joined({"/fd/", fd, " of ", link_of("/proc/" + pid + "/exe")});
+    }
   }
 }
 

@@ -58,8 +58,31 @@ pid_t starter() {
   return 1;
 }
 
+std::string line_of(const std::string& text, const std::string& key) {
+  const std::size_t at = text.find("\n" + key + ":");
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+// The kernel lets nobody inside end it; to ask for it at all is refused too: by the ids where they
+// differ, else by Landlock, from ABI 6 on. Below that, what is sent must change nothing.
+void signal_init(const Words& words, Findings& out) {
+  constexpr long kKnowsSignals = 6;
+  const std::string uid = line_of(read_text("/proc/1/status"), "Uid");
+  const bool one_id = !uid.empty() && uid == line_of(read_text("/proc/self/status"), "Uid");
+  if (!one_id || words.number("landlock-abi", kKnowsSignals) >= kKnowsSignals) {
+    return out.refused("signal 1", answer(::kill(1, 0)), {EPERM});
+  }
+  for (const int number : {SIGSTOP, SIGKILL, SIGTERM, SIGHUP, SIGSEGV, SIGCHLD}) {
+    (void)::kill(1, number);
+    const std::string state = line_of(read_text("/proc/1/status"), "State");
+    const bool lives =
+        state.find("sleeping") != std::string::npos || state.find("running") != std::string::npos;
+    out.holds("1 goes on after signal " + std::to_string(number), lives, state);
+  }
+}
+
 // The processes that hold the sandbox, the first one and our starter, may have wider filters.
-void memory_of_init(const Words&, Findings& out) {
+void memory_of_init(const Words& words, Findings& out) {
   const auto refused = {EACCES, EPERM, ENOENT, ESRCH};
   for (const pid_t pid : {pid_t{1}, starter()}) {
     const std::string base = "/proc/" + std::to_string(pid);
@@ -68,8 +91,7 @@ void memory_of_init(const Words&, Findings& out) {
     out.refused("open " + base + "/maps", try_open(base + "/maps", O_RDONLY), refused);
     out.holds("list " + base + "/fd", names_in(base + "/fd").empty(), "its descriptors");
   }
-  // The kernel lets nobody inside end it; to ask for it at all is refused too, whoever's id it has.
-  out.refused("signal 1", answer(::kill(1, 0)), {EPERM});
+  signal_init(words, out);
   // Seized, not attached: where it comes through, the other one is not stopped, and is free again
   // when we end.
   out.refused("ptrace 1",

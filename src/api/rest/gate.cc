@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/rest/gate.h"
+
+#include <algorithm>
+
+#include "token/api_key.h"
+
+namespace cordon::api {
+namespace {
+
+constexpr std::string_view kTokenField = "Authorization";
+constexpr std::string_view kScheme = "Bearer ";
+constexpr std::string_view kApiKeyField = "X-API-Key";
+
+Error unauthenticated() {
+  return Error{Errc::denied, "no valid token: send Authorization: Bearer TOKEN"};
+}
+
+}  // namespace
+
+Gate::Gate(std::vector<token::AudienceKey> keys, std::vector<std::uint32_t> operators,
+           token::IsRevoked is_revoked, FindKey find_key, const Clock& clock)
+    : keys_{std::move(keys)},
+      operators_{std::move(operators)},
+      is_revoked_{std::move(is_revoked)},
+      find_key_{std::move(find_key)},
+      clock_{clock} {}
+
+Result<Bearer> Gate::by_key(std::string_view text) const {
+  auto found = find_key_(text);
+  if (!found) return unauthenticated();
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall());
+  // It falls with all that it was made with.
+  const bool is_revoked = std::ranges::any_of(found->authority.revocations(), is_revoked_);
+  if (is_revoked || found->authority.is_expired(now)) return unauthenticated();
+  return *std::move(found);
+}
+
+Result<Bearer> Gate::admit(const http::RequestHead& head, const http::Peer& peer) const {
+  const std::size_t tokens = http::count(head.fields, kTokenField);
+  const std::size_t keys = http::count(head.fields, kApiKeyField);
+  if (tokens + keys == 0) {
+    const bool is_operator =
+        peer.local && std::ranges::find(operators_, peer.local->uid) != operators_.end();
+    if (is_operator) return Bearer{token::Authority{true}};
+    return unauthenticated();
+  }
+  // Two of them could mean two.
+  if (tokens + keys > 1) return unauthenticated();
+  if (const auto key = http::only(head.fields, kApiKeyField)) return by_key(*key);
+  const auto shown = http::only(head.fields, kTokenField);
+  if (!shown || !shown->starts_with(kScheme)) return unauthenticated();
+  const std::string_view text = shown->substr(kScheme.size());
+  if (text.starts_with(token::kApiKeyPrefix)) return by_key(text);
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall());
+  auto authority = token::verify(text, {keys_, now, is_revoked_});
+  if (!authority) return unauthenticated();
+  return Bearer{*std::move(authority)};
+}
+
+Result<token::Authority> Gate::examine(std::string_view text) const {
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock_.wall());
+  auto authority = token::verify(text, {keys_, now, {}});
+  if (authority) return authority;
+  return Error{Errc::invalid, "this is no token of this node, or it has expired already"};
+}
+
+}  // namespace cordon::api

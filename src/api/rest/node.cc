@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node itself: whether it serves, what it is, what it has counted.
+#include "api/rest/metrics_text.h"
+#include "api/rest/rest.h"
+#include "wire/json_writer.h"
+
+namespace cordon::api {
+
+async::Task<void> Rest::health(Call& call) {
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("status", call.exchange.is_draining() ? "draining" : "serving");
+  json.text("version", CORDON_VERSION);
+  json.end_object();
+  const int status = call.exchange.is_draining() ? 503 : 200;
+  co_return co_await answer_json(call, status, json.take());
+}
+
+async::Task<void> Rest::node(Call& call) {
+  CO_TRY_DO(only_known(call, {}));
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("name", parts_.settings.name);
+  json.text("version", CORDON_VERSION);
+  json.number("sandboxes", std::uint64_t{parts_.residents.size()});
+  json.key("images");
+  json.begin_array();
+  for (const auto& [name, directory] : parts_.settings.images) json.text(name);
+  json.end_array();
+  json.text("default_image", parts_.settings.default_image);
+  json.end_object();
+  co_return co_await answer_json(call, 200, json.take());
+}
+
+async::Task<void> Rest::metrics(Call& call) {
+  CO_TRY_DO(only_known(call, {}));
+  const http::ServerCounts server = parts_.server();
+  MetricsText text;
+  const node::NodeCounts& counts = parts_.residents.counts();
+  text.gauge("cordon_sandboxes", "Sandboxes that live now.", parts_.residents.size());
+  text.counter("cordon_sandboxes_created_total", "Sandboxes that were made.", counts.created);
+  text.counter("cordon_sandboxes_ended_total", "Sandboxes that have ended.", counts.ended);
+  text.counter("cordon_runs_total", "Runs of one command.", counts.runs);
+  text.counter("cordon_creates_refused_total", "Creates and runs that were not admitted.",
+               counts.refused);
+  text.counter("cordon_creates_failed_total", "Creates and runs that failed here.", counts.failed);
+  text.counter("cordon_requests_total", "Requests to API v1.", requests_);
+  text.gauge("cordon_http_connections", "Connections that are open now.", server.connections);
+  text.counter("cordon_http_accepted_total", "Connections that were accepted.", server.accepted);
+  text.counter("cordon_http_turned_away_total", "Connections beyond what is held.",
+               server.turned_away + server.over_address);
+  text.counter("cordon_http_refused_total", "Heads and bodies that were refused.",
+               server.refused_heads + server.late_heads + server.refused_bodies);
+  text.counter("cordon_http_failed_total", "Requests that no handler answered.",
+               server.failed_handlers);
+  co_return co_await call.exchange.answer(
+      200, stream_fields(call, "text/plain; version=0.0.4; charset=utf-8"), text.take());
+}
+
+}  // namespace cordon::api

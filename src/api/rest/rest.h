@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// API v1: from a request to what the node does, and back. No route is served without the right
+// that its row names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/rest/call.h"
+#include "api/rest/collecting.h"
+#include "api/rest/gate.h"
+#include "api/rest/routes.h"
+#include "async/task.h"
+#include "audit/file_log.h"
+#include "base/clock.h"
+#include "http/exchange.h"
+#include "http/server_limits.h"
+#include "node/api_keys.h"
+#include "node/archive_worker.h"
+#include "node/events.h"
+#include "node/residents.h"
+#include "node/revocations.h"
+
+namespace cordon::api {
+
+// Used from the loop's thread only.
+class Rest {
+ public:
+  // All outlive it.
+  struct Parts {
+    node::Residents& residents;
+    node::Brokers& brokers;
+    const node::Settings& settings;
+    const Gate& gate;
+    node::Revocations& revocations;
+    node::ApiKeys& keys;
+    const Clock& clock;
+    const node::SandboxIds& ids;
+    node::Archives& archives;
+    node::Events& events;
+    audit::FileLog& log;
+    std::function<http::ServerCounts()> server;
+    std::function<std::string()> new_request_id;
+  };
+  explicit Rest(Parts parts) : parts_{std::move(parts)} {}
+
+  async::Task<void> handle(http::Exchange& exchange);
+
+  // node.cc
+  async::Task<void> health(Call& call);
+  async::Task<void> node(Call& call);
+  async::Task<void> metrics(Call& call);
+  // tokens.cc
+  async::Task<void> revoke_token(Call& call);
+  // keys.cc
+  async::Task<void> create_key(Call& call);
+  async::Task<void> list_keys(Call& call);
+  async::Task<void> delete_key(Call& call);
+  // secrets.cc
+  async::Task<void> put_secret(Call& call);
+  async::Task<void> list_secrets(Call& call);
+  async::Task<void> delete_secret(Call& call);
+  // run.cc
+  async::Task<void> run(Call& call);
+  // sandboxes.cc
+  async::Task<void> create_sandbox(Call& call);
+  async::Task<void> list_sandboxes(Call& call);
+  async::Task<void> get_sandbox(Call& call);
+  async::Task<void> change_sandbox(Call& call);
+  async::Task<void> delete_sandbox(Call& call);
+  // processes.cc
+  async::Task<void> start_process(Call& call);
+  async::Task<void> list_processes(Call& call);
+  async::Task<void> get_process(Call& call);
+  async::Task<void> wait_process(Call& call);
+  async::Task<void> run_in_sandbox(Call& call);
+  async::Task<void> write_input(Call& call);
+  async::Task<void> signal_process(Call& call);
+  // files.cc
+  async::Task<void> read_file(Call& call);
+  async::Task<void> write_file(Call& call);
+  async::Task<void> remove_file(Call& call);
+  async::Task<void> list_files(Call& call);
+  async::Task<void> stat_file(Call& call);
+  async::Task<void> make_directory(Call& call);
+  async::Task<void> move_file(Call& call);
+  // attach.cc
+  async::Task<void> attach_process(Call& call);
+  // ports.cc
+  async::Task<void> proxy_port(Call& call);
+  // trees.cc
+  async::Task<void> write_tree(Call& call);
+  async::Task<void> read_tree(Call& call);
+  // watches.cc
+  async::Task<void> watch_files(Call& call);
+  // events.cc
+  async::Task<void> stream_events(Call& call);
+  async::Task<void> stream_sandbox_events(Call& call);
+  // output.cc
+  async::Task<void> stream_output(Call& call);
+  async::Task<void> acknowledge_output(Call& call);
+
+ private:
+  async::Task<void> serve(Call& call, const Route& route);
+  // Until it is done, or the token is revoked, or the key deleted: then what was begun breaks off.
+  async::Task<void> serve_while_valid(Call& call, const Route& route);
+  asio::awaitable<void> until_invalid(const Call& call);
+  bool is_invalid(const Call& call) const;
+  Result<std::string> tenant_of(const http::RequestHead& head,
+                                const token::Authority& authority) const;
+
+  async::Task<void> attach(Call& call, bool takes_input);
+  // What taking back a token that was shown means. `denied`: it is of another tenant.
+  Result<journal::Revocation> shown_for_revocation(const Call& call, const std::string& text) const;
+
+  // Of the sandbox that the call names, where it has ended and is the tenant's.
+  async::Task<std::optional<node::EndedSandbox>> ended_sandbox(const Call& call) const;
+  // `not_found`: it is not there, or of another tenant.
+  Result<std::shared_ptr<node::Resident>> living(const Call& call) const;
+  Result<std::shared_ptr<node::ResidentProcess>> process(const node::Resident& resident,
+                                                         const Call& call) const;
+
+  Parts parts_;
+  CollectingRoom collecting_;
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace cordon::api

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// cordond: one Linux box as a service of sandboxes. It has no rights: what it may ask for is up to
+// the launcher's floor.
+//
+// cordond [--config FILE] [--check]
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "api/rest/rest.h"
+#include "async/block_on.h"
+#include "async/scope.h"
+#include "async/spdlog_sink.h"
+#include "base/log.h"
+#include "http/server.h"
+#include "node/adoption.h"
+#include "node/confine.h"
+#include "node/kept_listeners.h"
+#include "node/launcher_bond.h"
+#include "node/unpack_program.h"
+#include "os/fault_point.h"
+#include "os/file.h"
+#include "os/file_lock.h"
+#include "os/own_directory.h"
+#include "os/random.h"
+#include "record/host_facts_text.h"
+#include "sandbox/process/service_backend.h"
+#include "token/key_file.h"
+
+namespace {
+
+using namespace cordon;
+
+constexpr const char* kConfig = "/etc/cordon/cordond.toml";
+constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
+constexpr std::chrono::seconds kDrain{30};
+// Verdicts of what has ended, and which creates were answered.
+constexpr std::chrono::hours kKept{24};
+constexpr std::chrono::minutes kBetweenSweeps{10};
+
+// What is wrong has been told when it returns.
+Result<node::Settings> settings_from(const std::string& path) {
+  const auto text = os::read_file(os::at_cwd(), path.c_str(), kLargestFile);
+  if (!text) {
+    static_cast<void>(std::fprintf(stderr, "cordond: %s\n", text.error().text().c_str()));
+    return text.error();
+  }
+  policy::Problems problems{path};
+  auto settings = node::read_settings(*text, problems);
+  if (settings) return settings;
+  for (const policy::Problem& problem : problems.all()) {
+    static_cast<void>(std::fprintf(stderr, "cordond: %s\n", to_string(problem).c_str()));
+  }
+  return settings;
+}
+
+Result<token::AudienceKey> key_from(const node::Settings& settings) {
+  TRY(const std::string text, os::read_own_file(settings.token_key, token::kLongestKeyFile));
+  auto key = token::parse_key_file(as_bytes(text));
+  if (!key) return std::move(key).error().with(settings.token_key);
+  if (auto* own = std::get_if<token::AudienceKey>(&*key)) {
+    if (own->audience() == settings.name) return std::move(*own);
+    return Error{Errc::invalid, settings.token_key + ": the key is of another node"};
+  }
+  return std::get<token::RootKey>(*key).derive(settings.name);
+}
+
+Result<http::ServerSetup> setup_of(const node::Settings& settings,
+                                   const node::KeptListeners& listeners) {
+  http::ServerSetup setup;
+  TRY(os::Fd local, listeners.local());
+  setup.listeners.push_back({std::move(local), false});
+  TRY(os::Fd tcp, listeners.tcp());
+  if (!tcp) return setup;
+  const bool has_tls = !settings.certificate.empty();
+  setup.listeners.push_back({std::move(tcp), has_tls});
+  if (!has_tls) return setup;
+  http::ServerTlsFiles files;
+  TRY(files.certificates, os::read_file(os::at_cwd(), settings.certificate.c_str(), kLargestFile));
+  TRY(files.key, os::read_file(os::at_cwd(), settings.key.c_str(), kLargestFile));
+  if (!settings.client_authority.empty()) {
+    TRY(files.client_authorities,
+        os::read_file(os::at_cwd(), settings.client_authority.c_str(), kLargestFile));
+  }
+  TRY(setup.tls, http::ServerTls::create(files));
+  return setup;
+}
+
+std::string new_request_id() {
+  const auto random = os::random_bytes<10>();
+  return random ? base32(*random) : std::string{"unnamed"};
+}
+
+asio::awaitable<void> keep_swept(journal::Journal& journal, const Clock& clock) {
+  asio::steady_timer pause{co_await asio::this_coro::executor};
+  for (;;) {
+    pause.expires_after(kBetweenSweeps);
+    co_await pause.async_wait(asio::use_awaitable);
+    const Status swept = co_await journal.write(
+        journal::Durability::process,
+        [now = clock.wall()](journal::Ledger& ledger) { return ledger.sweep(now, kKept); });
+    if (!swept) {
+      log(LogLevel::error, "cordond", "the journal was not swept",
+          {{"failure", swept.error().text()}});
+    }
+  }
+}
+
+// Returns when a signal asks for the end.
+asio::awaitable<void> until_signal() {
+  asio::signal_set signals{co_await asio::this_coro::executor, SIGTERM, SIGINT};
+  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+struct Opened {
+  const node::Settings& settings;
+  token::AudienceKey key;
+  audit::FileLog log;
+  journal::Journal& journal;
+  const Clock& clock;
+  std::vector<journal::SandboxRow> rows;  // of the one before us, as are these
+  std::vector<journal::Revocation> revocations;
+  std::vector<journal::KeyRow> keys;
+  std::uint32_t start;  // which one of this node's it is
+};
+
+// What serves, once all of it stands. Everything that it starts ends in `scope`, before its parts.
+struct Parts {
+  Opened& opened;
+  sandbox::LauncherLink& launcher;
+  sandbox::ServiceBackend& backend;
+  node::Networks& networks;
+  node::Brokers& brokers;
+  node::Residents& residents;
+  api::Rest& rest;
+  std::unique_ptr<http::Server>& server;
+  std::optional<node::KeptListeners>& listeners;
+};
+
+async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
+  const node::Settings& settings = parts.opened.settings;
+  parts.networks.live_in(scope);
+  parts.brokers.live_in(scope);
+  parts.residents.live_in(scope);
+  // From the first sandbox on: what is adopted must not end with the next death.
+  scope.spawn(node::keep_bond(parts.launcher, parts.backend, parts.listeners));
+  CO_TRY(const node::Adopted adopted,
+         co_await node::adopt_all(std::move(parts.opened.rows), parts.residents, parts.launcher,
+                                  parts.backend, parts.opened.journal));
+  CO_TRY(parts.listeners, co_await node::KeptListeners::open(settings, parts.launcher));
+  CO_TRY(http::ServerSetup setup, setup_of(settings, *parts.listeners));
+  setup.handler = [&](http::Exchange& exchange) { return parts.rest.handle(exchange); };
+  CO_TRY(parts.server, http::Server::create(co_await asio::this_coro::executor, std::move(setup)));
+  log(LogLevel::info, "cordond", "serving",
+      {{"socket", settings.unix_socket},
+       {"start", static_cast<std::int64_t>(parts.opened.start)},
+       {"adopted", static_cast<std::int64_t>(adopted.living)},
+       {"ended", static_cast<std::int64_t>(adopted.ended)},
+       {"lost", static_cast<std::int64_t>(adopted.lost)}});
+  scope.spawn(parts.server->run());
+  scope.spawn(keep_swept(parts.opened.journal, parts.opened.clock));
+  co_await until_signal();
+  co_await parts.server->drain(kDrain);
+  co_return Status{};
+}
+
+async::Task<void> serve(Opened& opened) {
+  const auto executor = co_await asio::this_coro::executor;
+  const node::Settings& settings = opened.settings;
+  CO_TRY(sandbox::LauncherLink launcher,
+         co_await sandbox::LauncherLink::connect(settings.launcher));
+  CO_TRY(const HostFacts host, host_facts_from(launcher.facts()));
+  CO_TRY(const node::Admission admission, node::Admission::create(settings, host));
+  sandbox::ServiceBackend backend{executor, launcher};
+  const node::SandboxIds ids{opened.key, {.epoch = opened.start}};
+  node::Quotas quotas{settings, opened.clock};
+  node::Budgets budgets{opened.clock};
+  node::Networks networks{
+      executor, [&](std::string tenant) { return launcher.open_egress(std::move(tenant)); },
+      opened.log};
+  node::Brokers brokers{executor, opened.clock,
+                        [&](std::string tenant) { return launcher.open_broker(std::move(tenant)); },
+                        networks};
+  node::Events events{executor, opened.clock};
+  node::Residents residents{{.executor = executor,
+                             .clock = opened.clock,
+                             .backend = backend,
+                             .journal = opened.journal,
+                             .log = opened.log,
+                             .ids = ids,
+                             .admission = admission,
+                             .quotas = quotas,
+                             .budgets = budgets,
+                             .networks = networks,
+                             .brokers = brokers,
+                             .events = events,
+                             .state = settings.state}};
+  node::Revocations revocations{executor, opened.journal, opened.revocations};
+  node::ApiKeys api_keys{executor, opened.journal, revocations, opened.keys};
+  std::vector<token::AudienceKey> keys;
+  keys.push_back(std::move(opened.key));
+  const auto find_key = [&](std::string_view text) -> std::optional<api::Bearer> {
+    const auto key = api_keys.find(text);
+    if (!key) return std::nullopt;
+    return api::Bearer{key->authority, key->id};
+  };
+  const api::Gate gate{std::move(keys),
+                       {0, ::geteuid()},
+                       [&](const token::RevocationId& id) { return revocations.has(id); },
+                       find_key,
+                       opened.clock};
+  node::Archives archives{executor,
+                          {.program = node::unpack_program(),
+                           .entries = settings.transfers.entries,
+                           .bytes = settings.transfers.bytes,
+                           .at_once = settings.transfers.at_once}};
+  std::unique_ptr<http::Server> server;
+  api::Rest rest{{.residents = residents,
+                  .brokers = brokers,
+                  .settings = settings,
+                  .gate = gate,
+                  .revocations = revocations,
+                  .keys = api_keys,
+                  .clock = opened.clock,
+                  .ids = ids,
+                  .archives = archives,
+                  .events = events,
+                  .log = opened.log,
+                  .server = [&] { return server->counts(); },
+                  .new_request_id = new_request_id}};
+  std::optional<node::KeptListeners> listeners;
+  Parts parts{opened, launcher, backend, networks, brokers, residents, rest, server, listeners};
+  co_return co_await async::in_scope(
+      [](async::Scope& scope, Parts* all) -> async::Task<void> {
+        auto served = co_await begin_and_serve(scope, *all);
+        // The launcher keeps the sandboxes, for the next one of us.
+        scope.cancel();
+        co_return served;
+      },
+      &parts);
+}
+
+Status run(const node::Settings& settings) {
+  TRY(token::AudienceKey key, key_from(settings));
+  TRY(const os::Fd state, os::open_own_directory(settings.state));
+  // Before the first thread: who is confined is the one that asks, and those that it makes.
+  if (Status confined = node::confine(settings); !confined) {
+    return std::move(confined).error().with("give up what is not needed");
+  }
+  const SystemClock clock;
+  const auto sink = async::SpdlogSink::to_stderr(clock);
+  set_log_sink(sink.get());
+  // Two would each take the other's sandboxes for lost.
+  if (const Status alone = os::try_flock(state, os::Lock::exclusive); !alone) {
+    return Error{Errc::exists, settings.state + ": another cordond has this state directory"};
+  }
+  TRY(audit::FileLog log, audit::FileLog::open(state, "audit.log", clock));
+  TRY(journal::Ledger ledger, journal::Ledger::open(settings.state + "/journal"));
+  TRY_DO(ledger.sweep(clock.wall(), kKept));
+  TRY(std::vector<journal::SandboxRow> rows, ledger.unended());
+  TRY(std::vector<journal::Revocation> revocations, ledger.revocations());
+  TRY(std::vector<journal::KeyRow> keys, ledger.keys());
+  TRY(const std::uint32_t start, ledger.count_start());
+  journal::Journal journal{std::move(ledger)};
+  asio::io_context loop{1};
+  Opened opened{settings,        std::move(key),         std::move(log),  journal, clock,
+                std::move(rows), std::move(revocations), std::move(keys), start};
+  const Status served = async::block_on(loop, serve(opened));
+  set_log_sink(nullptr);
+  return served;
+}
+
+}  // namespace
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+// Leaks are looked for by a tracer, and nobody may trace who is confined. The modules' own tests
+// look for them.
+// NOLINTNEXTLINE(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the sanitizer's name
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+#endif
+
+// NOLINTNEXTLINE(bugprone-exception-escape): an exception that nobody expects ends it, as it should
+int main(int argc, char** argv) {
+  std::string config = kConfig;
+  bool only_check = false;
+  for (int at = 1; at < argc; ++at) {
+    const std::string_view word = argv[at];
+    if (word == "--check") {
+      only_check = true;
+    } else if (word == "--config" && at + 1 < argc) {
+      config = argv[++at];
+    } else {
+      static_cast<void>(std::fputs("usage: cordond [--config FILE] [--check]\n", stderr));
+      return 2;
+    }
+  }
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  os::arm_fault_point(std::getenv("CORDON_FAULT"));  // NOLINT(concurrency-mt-unsafe): one thread
+  auto settings = settings_from(config);
+  if (!settings) return 2;
+  if (only_check) return 0;
+  const Status served = run(*settings);
+  if (served) return 0;
+  static_cast<void>(std::fprintf(stderr, "cordond: %s\n", served.error().text().c_str()));
+  return 1;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/admission.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "frame/placeholder.h"
+#include "node/sandbox_ids.h"
+#include "node/survey.h"
+#include "os/file.h"
+#include "os/random.h"
+#include "plan/trust.h"
+#include "policy/checked.h"
+#include "policy/parse.h"
+
+namespace cordon::node {
+namespace {
+
+constexpr std::size_t kLargestCeiling = std::size_t{1} << 20U;
+constexpr DefaultLimits kDefaults;
+
+Result<policy::Policy> read_ceiling(const std::string& path) {
+  TRY(const std::string text, os::read_file(os::at_cwd(), path.c_str(), kLargestCeiling));
+  policy::Problems problems{path};
+  auto document = policy::parse(text, path, policy::syntax_of(path, text), &problems);
+  if (!document) return problems.to_error();
+  auto checked = policy::check(*std::move(document), policy::Origin::site, {}, &problems);
+  if (!checked) return problems.to_error();
+  return checked;
+}
+
+template <class T>
+void set_default(policy::Maybe<T>& limit, T value) {
+  if (!limit) limit = policy::Stated<T>{value, {}};
+}
+
+// Each is as if the request had said it, without a line that could be shown.
+void add_defaults(policy::Resources& resources) {
+  set_default(resources.milli_cpus, kDefaults.milli_cpus);
+  set_default(resources.memory, kDefaults.memory);
+  set_default(resources.pids, kDefaults.pids);
+  const std::uint64_t memory = resources.memory ? resources.memory->value : kDefaults.memory;
+  set_default(resources.disk, std::min(kDefaults.disk, memory));
+}
+
+// The node ends every sandbox in time, whether its policy says so or not.
+void state_life(Enforcement& enforcement, std::chrono::seconds life) {
+  const auto wall = std::ranges::find(enforcement.mechanisms, "wall_time", &Mechanism::name);
+  if (wall == enforcement.mechanisms.end() || wall->hold != Hold::absent) return;
+  wall->hold = Hold::held;
+  wall->detail = fmt::format("{} s, unless it is changed", life.count());
+}
+
+bool gives(const policy::CheckedDocument& checked, const std::string& name) {
+  const policy::Credentials& credentials = checked.document().credentials;
+  if (credentials.mode && credentials.mode->value == policy::CredentialMode::none) return false;
+  const auto& grants = credentials.grants.items;
+  return checked.narrows_only() ||
+         std::ranges::find(grants, name, &policy::Grant::name) != grants.end();
+}
+
+// Those that were asked for and that every document of `policy` gives, each with a placeholder that
+// nobody can guess.
+Result<std::vector<HeldGrant>> grants_of(const std::vector<policy::Grant>& asked,
+                                         const policy::Policy& policy) {
+  std::vector<HeldGrant> held;
+  for (const policy::Grant& grant : asked) {
+    const bool by_all = std::ranges::all_of(
+        policy.documents(), [&](const auto& checked) { return gives(*checked, grant.name); });
+    if (!by_all) continue;
+    // What a request may name; of any other a node knows nothing.
+    if (grant.source != policy::SecretSource::secret) {
+      return Error{Errc::unavailable,
+                   "credentials.grants: a node hands out secrets of the tenant "
+                   "only; use from = \"secret:NAME\""};
+    }
+    TRY(const auto random, os::random_bytes<frame::kPlaceholderBytes>());
+    held.push_back({grant, frame::placeholder_from(random)});
+  }
+  return held;
+}
+
+}  // namespace
+
+Result<Admission> Admission::create(const Settings& settings, HostFacts host) {
+  Admission admission{settings, std::move(host)};
+  if (!settings.ceiling.empty()) {
+    TRY(auto ceiling, read_ceiling(settings.ceiling));
+    admission.ceiling_ = std::move(ceiling);
+  }
+  for (const auto& [name, tenant] : settings.tenants) {
+    if (tenant.ceiling.empty()) continue;
+    TRY(auto ceiling, read_ceiling(tenant.ceiling));
+    admission.tenant_ceilings_.emplace(name, std::move(ceiling));
+  }
+  return admission;
+}
+
+Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& tenant,
+                                       const policy::Policy& policy, WhyNotAdmitted& why) const {
+  plan::Situation situation{.id = id};
+  situation.home = "/nonexistent";  // no request can name anything below it
+  situation.caller_name = "user";
+  situation.images = settings_->images;
+  situation.default_image = settings_->default_image;
+  situation.tenant = launcher_name_of(tenant);
+  situation.has_tunnels = true;
+  TRY(situation.survey, node::survey(policy, situation));
+  return plan::lower(policy, host_, situation, &why.denials);
+}
+
+Result<Admitted> Admission::admit(const SandboxId& id, const std::string& tenant,
+                                  wire::CreateRequest request, const token::Authority& authority,
+                                  WhyNotAdmitted& why) const {
+  add_defaults(request.policy.resources);
+  TRY(policy::Policy policy,
+      policy::check(std::move(request.policy), policy::Origin::request, {}, &why.problems));
+  const std::vector<policy::Grant> asked =
+      policy.documents().front()->document().credentials.grants.items;
+  if (ceiling_) policy = policy::attenuate(*ceiling_, policy);
+  if (const auto own = tenant_ceilings_.find(tenant); own != tenant_ceilings_.end()) {
+    policy = policy::attenuate(own->second, policy);
+  }
+  TRY(policy, authority.under_ceilings(policy, {}));
+  TRY(plan::Lowered lowered, lower(id, tenant, policy, why));
+  std::chrono::seconds life = kDefaults.life;
+  if (request.timeout_seconds) life = std::chrono::seconds{*request.timeout_seconds};
+  if (lowered.budgets.wall) {
+    life = request.timeout_seconds ? std::min(life, *lowered.budgets.wall) : *lowered.budgets.wall;
+  }
+  state_life(lowered.enforcement, life);
+  std::vector<HeldGrant> grants;
+  if (lowered.network) {
+    TRY(grants, grants_of(asked, policy));
+  }
+  for (const HeldGrant& held : grants) {
+    if (!held.grant.env.empty()) plan::add_variable(lowered, held.grant.env, held.placeholder);
+  }
+  return Admitted{std::move(policy), std::move(lowered), life, std::move(grants)};
+}
+
+}  // namespace cordon::node

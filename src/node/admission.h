@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a tenant asks for to a plan that may be launched: checked, under every ceiling,
+// lowered.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+#include "node/held_grant.h"
+#include "node/settings.h"
+#include "plan/lower.h"
+#include "policy/policy.h"
+#include "record/denial.h"
+#include "record/host_facts.h"
+#include "token/authority.h"
+#include "wire/requests.h"
+
+namespace cordon::node {
+
+struct Admitted {
+  policy::Policy policy;
+  plan::Lowered lowered;
+  std::chrono::seconds life{};
+  std::vector<HeldGrant> grants{};  // of secrets of the tenant; their variables are in `lowered`
+};
+
+// Why nothing was admitted, told in full.
+struct WhyNotAdmitted {
+  policy::Problems problems{"request"};
+  std::vector<Denial> denials;
+};
+
+// Where a request says nothing: a sandbox of a stranger is never without bounds.
+struct DefaultLimits {
+  std::uint64_t milli_cpus = 1000;
+  std::uint64_t memory = std::uint64_t{512} << 20U;
+  std::uint64_t pids = 256;
+  std::uint64_t disk = std::uint64_t{256} << 20U;
+  std::chrono::seconds life{300};
+};
+
+class Admission {
+ public:
+  // Reads the ceilings that `settings` names; an Error says which file and what is wrong in it.
+  // `settings` outlives it.
+  static Result<Admission> create(const Settings& settings, HostFacts host);
+
+  // The meet of what is asked, the tenant's ceiling (or the node's), and the ceilings of the token.
+  Result<Admitted> admit(const SandboxId& id, const std::string& tenant,
+                         wire::CreateRequest request, const token::Authority& authority,
+                         WhyNotAdmitted& why) const;
+
+  const HostFacts& host() const noexcept { return host_; }
+
+ private:
+  Admission(const Settings& settings, HostFacts host)
+      : settings_{&settings}, host_{std::move(host)} {}
+  Result<plan::Lowered> lower(const SandboxId& id, const std::string& tenant,
+                              const policy::Policy& policy, WhyNotAdmitted& why) const;
+
+  const Settings* settings_;
+  HostFacts host_;
+  std::optional<policy::Policy> ceiling_;                  // of the node
+  std::map<std::string, policy::Policy> tenant_ceilings_;  // of those that have one
+};
+
+}  // namespace cordon::node

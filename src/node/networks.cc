@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/networks.h"
+
+#include "plan/trust.h"
+
+namespace cordon::node {
+namespace {
+
+constexpr std::chrono::seconds kSoon{1};
+
+}  // namespace
+
+NetworkShare::NetworkShare(const asio::any_io_executor& executor, TenantNetwork& network,
+                           audit::FileLog& log, SandboxId id)
+    : network_{network}, id_{id}, record_{log, std::move(id), {}}, soon_{executor} {
+  record_.when_counted([this] { tell_soon(); });
+}
+
+void NetworkShare::tell_soon() {
+  if (is_soon_) return;
+  is_soon_ = true;
+  soon_.expires_after(kSoon);
+  soon_.async_wait([this, alive = std::weak_ptr{alive_}](const boost::system::error_code& error) {
+    if (error || alive.expired()) return;
+    is_soon_ = false;
+    record_.tell_counted();
+  });
+}
+
+async::Task<void> NetworkShare::begin(plan::Lowered& lowered, const std::string& state) {
+  if (!lowered.network) co_return Status{};
+  CO_TRY(const frame::Serving serving, co_await network_.serve(*lowered.network, record_.ears()));
+  if (serving.certificate.empty()) co_return Status{};
+  CO_TRY(TrustBundle bundle, TrustBundle::write(state, id_, serving.certificate));
+  plan::add_authorities(lowered, bundle.path(), bundle.system());
+  bundle_.emplace(std::move(bundle));
+  co_return Status{};
+}
+
+async::Task<void> NetworkShare::go_on(const frame::Serve& serve) {
+  const auto serving = co_await network_.serve(serve, record_.ears());
+  if (!serving) co_return serving.error();
+  co_return Status{};
+}
+
+TenantNetwork& Networks::of(const std::string& tenant) {
+  auto& network = networks_[tenant];
+  if (!network) {
+    network = std::make_unique<TenantNetwork>(executor_, [this, tenant] { return open_(tenant); });
+    scope_->spawn(network->keep());
+  }
+  return *network;
+}
+
+std::unique_ptr<NetworkShare> Networks::share(const std::string& tenant, SandboxId id) {
+  return std::make_unique<NetworkShare>(executor_, of(tenant), log_, std::move(id));
+}
+
+}  // namespace cordon::node

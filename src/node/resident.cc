@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/resident.h"
+
+#include <algorithm>
+
+#include "async/deadline.h"
+#include "async/waiting.h"
+#include "node/start_command.h"
+#include "os/fault_point.h"
+
+namespace cordon::node {
+namespace {
+
+// Whoever is heard is there, also when it is forgotten meanwhile.
+asio::awaitable<void> follow_shared(std::shared_ptr<ResidentProcess> process) {
+  co_await process->follow();
+}
+
+}  // namespace
+
+Resident::Resident(const asio::any_io_executor& executor, const Clock& clock, ResidentFacts facts,
+                   plan::Lowered lowered, std::unique_ptr<sandbox::Sandbox> sandbox)
+    : executor_{executor},
+      clock_{clock},
+      facts_{std::move(facts)},
+      lowered_{std::move(lowered)},
+      sandbox_{std::move(sandbox)},
+      watch_{lowered_.plan, lowered_.budgets, sandbox_->groups(), sandbox_->pid()},
+      look_{executor},
+      told_{executor},
+      ended_{executor, asio::steady_timer::time_point::max()},
+      narrowed_{executor, asio::steady_timer::time_point::max()} {}
+
+asio::awaitable<void> Resident::serve_guest() {
+  co_await sandbox_->serve();
+  is_gone_ = true;
+  told_.cancel();
+}
+
+asio::awaitable<void> Resident::keep_budgets() {
+  if (!watch_.is_needed()) co_return;
+  while (!is_ending()) {
+    look_.expires_after(pause_);
+    // Cut short by a process that begins, or by the end.
+    const auto [is_cut] = co_await look_.async_wait(async::kQuiet);
+    if (is_cut) continue;
+    if (auto over = watch_.look()) end(*std::move(over));
+    pause_ = watch_.rests() ? std::min(pause_ * 2, plan::kRestingSample) : plan::kSample;
+  }
+}
+
+asio::awaitable<bool> Resident::serve_until_told(async::Scope& scope) {
+  scope_ = &scope;
+  scope.spawn(serve_guest());
+  scope.spawn(keep_budgets());
+  while (!is_ending()) {
+    const auto left = facts_.expires - clock_.wall();
+    if (left <= std::chrono::milliseconds{0}) {
+      const auto life = std::chrono::ceil<std::chrono::seconds>(facts_.expires - facts_.created);
+      const auto seconds = static_cast<std::uint64_t>(life.count());
+      end({Ending::wall_time, seconds, seconds, {}});
+      break;
+    }
+    told_.expires_after(left);
+    co_await told_.async_wait(async::kQuiet);
+  }
+  co_await conclude();
+  scope.cancel();
+  scope_ = nullptr;
+  co_return true;
+}
+
+asio::awaitable<void> Resident::conclude() {
+  EndFacts facts{.program = "sandbox", .stopped = stop_};
+  os::fault_point("node.end.begun");
+  if (const auto ended = co_await async::within(sandbox::kLongestDestroy, sandbox_->destroy())) {
+    facts.use = ended->use;
+  }
+  facts.largest = watch_.largest();
+  facts.memory_limit = lowered_.plan.limits.memory;
+  facts.pids_limit = lowered_.plan.limits.pids;
+  if (!stop_) facts.failure = "its pid 1 has ended by itself";
+  verdict_ = judge_end(facts);
+}
+
+asio::awaitable<void> Resident::live() {
+  co_await async::in_scope(
+      [](async::Scope& scope, Resident* self) { return self->serve_until_told(scope); }, this);
+  ended_.cancel();
+}
+
+void Resident::end(Stop why) {
+  if (!stop_) stop_ = std::move(why);
+  told_.cancel();
+}
+
+asio::awaitable<void> Resident::ended() {
+  while (!verdict_) co_await ended_.async_wait(async::kQuiet);
+}
+
+void Resident::narrow(plan::Lowered narrower) {
+  // Not the plan: that is what was launched, and others read it.
+  lowered_.network = std::move(narrower.network);
+  lowered_.ingress = std::move(narrower.ingress);
+  lowered_.budgets = narrower.budgets;
+  lowered_.enforcement = std::move(narrower.enforcement);
+  if (const auto& wall = lowered_.budgets.wall) {
+    set_expires(std::min<WallTime>(facts_.expires, facts_.created + *wall));
+  }
+  count_output(0);
+  narrowed_.cancel();
+}
+
+bool Resident::lets_in(std::uint16_t port) const {
+  return std::ranges::find(lowered_.ingress, port) != lowered_.ingress.end();
+}
+
+asio::awaitable<void> Resident::until_shut(std::uint16_t port) {
+  while (lets_in(port)) co_await narrowed_.async_wait(async::kQuiet);
+}
+
+void Resident::count_output(std::uint64_t bytes) {
+  output_ += bytes;
+  const auto& most = lowered_.budgets.output;
+  if (most && output_ > *most) end({Ending::output, *most, output_, {}});
+}
+
+void Resident::set_expires(WallTime expires) {
+  facts_.expires = expires;
+  told_.cancel();
+}
+
+// The oldest first. A process that has ended holds its ring in the sandbox until it is forgotten.
+void Resident::forget_finished() {
+  std::size_t finished = static_cast<std::size_t>(
+      std::ranges::count_if(processes_, [](const auto& each) { return each.second->is_over(); }));
+  for (auto at = processes_.begin(); at != processes_.end() && finished >= kMostFinished;) {
+    if (!at->second->is_over()) {
+      ++at;
+      continue;
+    }
+    --finished;
+    at->second->forget();
+    at = processes_.erase(at);
+  }
+}
+
+std::shared_ptr<ResidentProcess> Resident::follow(ProcessFacts facts,
+                                                  std::unique_ptr<sandbox::Process> process,
+                                                  bool is_new) {
+  const std::uint32_t number = process->number();
+  count_output(facts.acknowledged[0] + facts.acknowledged[1]);
+  auto kept = std::make_shared<ResidentProcess>(executor_, std::move(facts), std::move(process));
+  kept->when_written([this](std::uint64_t bytes) { count_output(bytes); });
+  processes_.emplace(number, kept);
+  if (pause_ > plan::kSample) {
+    pause_ = plan::kSample;
+    look_.cancel();
+  }
+  scope_->spawn(follow_shared(kept));
+  if (told_process_) scope_->spawn(tell_of(kept, is_new));
+  return kept;
+}
+
+asio::awaitable<void> Resident::tell_of(std::shared_ptr<ResidentProcess> process, bool is_new) {
+  while (process->pid() == 0 && !process->is_over()) co_await process->news();
+  if (is_new && process->pid() != 0) told_process_(*process, false);
+  while (!process->exited() && !process->is_over()) co_await process->news();
+  // One that ends with its sandbox is told by that end.
+  if (process->exited() || process->failed()) told_process_(*process, true);
+}
+
+async::Task<void> Resident::adopt_processes() {
+  CO_TRY(const frame::Processes found, co_await sandbox_->processes());
+  for (const frame::KnownProcess& known : found.known) {
+    if (scope_ == nullptr) break;
+    if (known.ended && known.end_acknowledged) continue;
+    auto process = sandbox_->adopt(known.process, sandbox::Acknowledging::by_caller);
+    if (!process) continue;
+    follow({.program = known.name,
+            .has_terminal = known.terminal,
+            .acknowledged = {known.out_acknowledged, known.err_acknowledged},
+            .is_adopted = true},
+           std::move(process), false);
+  }
+  co_return Status{};
+}
+
+Result<std::shared_ptr<ResidentProcess>> Resident::start(sandbox::Command command) {
+  if (is_ending() || scope_ == nullptr) {
+    return Error{Errc::unavailable, "the sandbox is ending"};
+  }
+  forget_finished();
+  if (processes_.size() >= kMostProcesses) {
+    return Error{Errc::exhausted, "the sandbox has 1024 processes; end some first"};
+  }
+  ProcessFacts facts{.program = program_of(command), .has_terminal = command.terminal.has_value()};
+  command.acknowledging = sandbox::Acknowledging::by_caller;
+  return follow(std::move(facts), sandbox_->start(std::move(command)), true);
+}
+
+std::shared_ptr<ResidentProcess> Resident::process(std::uint32_t number) const {
+  const auto found = processes_.find(number);
+  return found == processes_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<ResidentProcess>> Resident::processes() const {
+  std::vector<std::shared_ptr<ResidentProcess>> all;
+  all.reserve(processes_.size());
+  for (const auto& [number, process] : processes_) all.push_back(process);
+  return all;
+}
+
+}  // namespace cordon::node

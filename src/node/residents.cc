@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/residents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "async/deadline.h"
+#include "async/shielded.h"
+#include "base/log.h"
+#include "node/kept_plan.h"
+#include "node/kept_verdict.h"
+#include "node/labels_text.h"
+#include "node/start_command.h"
+#include "os/fault_point.h"
+#include "plan/digest.h"
+#include "plan/narrow.h"
+#include "policy/checked.h"
+
+namespace cordon::node {
+namespace {
+
+// The launcher gives up a sandbox that does not stand after half of it.
+constexpr std::chrono::seconds kLaunch{20};
+
+Demand demand_of(const plan::Lowered& lowered) {
+  return {.milli_cpus = lowered.plan.limits.milli_cpus.value_or(0),
+          .memory = lowered.plan.limits.memory.value_or(0)};
+}
+
+// What can change while it lives.
+struct ChangingRow {
+  WallTime expires{};
+  std::string labels;
+  std::string policy;
+};
+ChangingRow row_of(const Resident& resident) {
+  const ResidentFacts& facts = resident.facts();
+  return {facts.expires, labels_text(facts.labels),
+          kept_text(resident.lowered(), facts.grants, facts.charges)};
+}
+
+void log_failure(const SandboxId& id, std::string_view what, const Error& error) {
+  log(LogLevel::error, "node", what, {{"sandbox", id.text()}, {"failure", error.text()}});
+}
+
+}  // namespace
+
+Result<Residents::Prepared> Residents::prepare(const std::string& tenant,
+                                               wire::CreateRequest request,
+                                               const token::Authority& authority,
+                                               WhyNotAdmitted& why) {
+  TRY(SandboxId id, parts_.ids.make());
+  TRY(Admitted admitted, parts_.admission.admit(id, tenant, std::move(request), authority, why));
+  TRY(Quotas::Share share, parts_.quotas.take(tenant, demand_of(admitted.lowered)));
+  TRY(Budgets::Share budget, parts_.budgets.take(authority, admitted.lowered));
+  return Prepared{std::move(id), tenant, std::move(admitted), std::move(share), std::move(budget)};
+}
+
+// What a tenant asked for and cannot be is none of our failures.
+void Residents::count_failure(const Error& error) {
+  ++(error.code() == Errc::invalid ? counts_.refused : counts_.failed);
+}
+
+void Residents::tell_end(const SandboxId& id, const std::string& tenant, const Verdict& verdict) {
+  if (verdict.ending >= Ending::wall_time && verdict.ending <= Ending::output) {
+    tell(id, tenant, event::LimitReached{verdict});
+  }
+  tell(id, tenant, event::Ended{verdict});
+}
+
+// Of one that lives here: its end stops what it tells.
+void Residents::tell_of_processes(Resident& resident) {
+  resident.when_process_tells([this, &resident](const ResidentProcess& process, bool has_ended) {
+    const ResidentFacts& facts = resident.facts();
+    if (has_ended) {
+      tell(facts.id, facts.tenant,
+           event::ProcessEnded{process.number(), process.exited(), process.failure()});
+    } else {
+      tell(facts.id, facts.tenant,
+           event::ProcessStarted{process.number(), process.pid(), process.program()});
+    }
+  });
+}
+
+std::unique_ptr<NetworkShare> Residents::network_of(const plan::Lowered& lowered,
+                                                    const SandboxId& id,
+                                                    const std::string& tenant) {
+  auto network = parts_.networks.share(lowered.plan.tenant, id);
+  network->when_refused(
+      [this, id, tenant](const Denial& denial) { tell(id, tenant, event::Denied{denial}); });
+  return network;
+}
+
+Status Residents::record_start(const SandboxId& id, const Admitted& admitted) {
+  const std::vector<AuditEvent> events{
+      PolicyAccepted{plan::digest_of(admitted.lowered)},
+      SandboxStarted{parts_.backend.kind(), admitted.lowered.enforcement}};
+  return parts_.log.append(id, events);
+}
+
+// Before: there are grants only where there is a network, which outlives what is shared.
+async::Task<std::unique_ptr<SecretsShare>> Residents::share_secrets(const std::string& tenant,
+                                                                    const SandboxId& id,
+                                                                    GrantedSecrets granted,
+                                                                    NetworkShare& network) {
+  auto share = std::make_unique<SecretsShare>(parts_.brokers.of(tenant), id.text());
+  granted.used = [&network](const frame::GrantUsed& use) { network.used(use); };
+  CO_TRY_DO(co_await share->begin(std::move(granted)));
+  co_return share;
+}
+
+async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepared) {
+  plan::Lowered& lowered = prepared.admitted.lowered;
+  tell(prepared.id, prepared.tenant, event::Created{});
+  if (lowered.network) {
+    prepared.network = network_of(lowered, prepared.id, prepared.tenant);
+    CO_TRY_DO(co_await prepared.network->begin(lowered, parts_.state));
+  }
+  if (!prepared.admitted.grants.empty()) {
+    GrantedSecrets granted{prepared.admitted.grants, parts_.clock.wall(), {}};
+    CO_TRY(prepared.secrets, co_await share_secrets(lowered.plan.tenant, prepared.id,
+                                                    std::move(granted), *prepared.network));
+  }
+  co_return co_await async::within(kLaunch, parts_.backend.create(lowered.plan));
+}
+
+// Nothing: it is written. A claim: another request had the key before.
+async::Task<std::optional<journal::Claim>> Residents::write_making(const ResidentFacts& facts,
+                                                                   const plan::Lowered& lowered,
+                                                                   const CreateOrder& order) {
+  journal::SandboxRow row{.id = facts.id.text(),
+                          .tenant = facts.tenant,
+                          .life = journal::Life::making,
+                          .created = facts.created,
+                          .expires = facts.expires,
+                          .labels = labels_text(facts.labels),
+                          .policy = kept_text(lowered, facts.grants, facts.charges)};
+  std::optional<journal::CreateKey> key;
+  if (!order.key.empty()) key = journal::CreateKey{order.tenant, order.key, order.digest};
+  const auto claim = std::make_shared<std::optional<journal::Claim>>();
+  const WallTime now = parts_.clock.wall();
+  const auto change = [row = std::move(row), key, claim, now](journal::Ledger& ledger) -> Status {
+    if (key) {
+      TRY(*claim, ledger.claimed(key->tenant, key->key));
+      if (*claim) return {};
+    }
+    return ledger.add(row, key, now);
+  };
+  const auto durability = key ? journal::Durability::power : journal::Durability::process;
+  CO_TRY_DO(co_await parts_.journal.write(durability, change));
+  co_return std::move(*claim);
+}
+
+async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
+                                                         const token::Authority& authority,
+                                                         WhyNotAdmitted& why) {
+  Labels labels = order.request.labels;
+  auto prepared = prepare(order.tenant, std::move(order.request), authority, why);
+  if (!prepared) {
+    ++counts_.refused;
+    co_return std::move(prepared).error();
+  }
+  const WallTime now = parts_.clock.wall();
+  ResidentFacts facts{.id = prepared->id,
+                      .tenant = order.tenant,
+                      .created = now,
+                      .expires = now + prepared->admitted.life,
+                      .labels = std::move(labels),
+                      .grants = prepared->admitted.grants,
+                      .charges = prepared->budget.charges()};
+  // Who left without a key to come back with will never know of it.
+  const auto is_unwanted = std::make_shared<bool>(false);
+  const bool has_key = !order.key.empty();
+  co_return co_await async::shielded<std::shared_ptr<Resident>>(
+      *scope_, make(std::move(order), *std::move(prepared), std::move(facts), is_unwanted),
+      [is_unwanted, has_key] { *is_unwanted = !has_key; });
+}
+
+// Goes on to its end whoever waits: what the launcher has begun must be known to somebody.
+async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepared prepared,
+                                                       ResidentFacts facts,
+                                                       std::shared_ptr<bool> is_unwanted) {
+  CO_TRY(const auto claim, co_await write_making(facts, prepared.admitted.lowered, order));
+  if (claim) {
+    const auto id = SandboxId::parse(claim->sandbox);
+    const auto earlier = id && claim->request == order.digest ? find(*id) : nullptr;
+    if (earlier) co_return earlier;
+    co_return Error{Errc::exists,
+                    claim->request == order.digest
+                        ? "the sandbox of this idempotency key has ended, or is still "
+                          "being made"
+                        : "this idempotency key was used for another request"};
+  }
+  os::fault_point("node.create.written");
+  CO_TRY_DO(record_start(facts.id, prepared.admitted));
+  auto made = co_await launch(prepared);
+  os::fault_point("node.create.launched");
+  const std::string id = facts.id.text();
+  if (!made) {
+    count_failure(made.error());
+    const Verdict verdict{.ending = Ending::infrastructure, .explanation = made.error().text()};
+    static_cast<void>(parts_.log.append(facts.id, SandboxEnded{verdict}));
+    tell_end(facts.id, facts.tenant, verdict);
+    static_cast<void>(co_await parts_.journal.write(
+        journal::Durability::process, [id](journal::Ledger& ledger) { return ledger.forget(id); }));
+    co_return std::move(made).error();
+  }
+  auto resident =
+      std::make_shared<Resident>(parts_.executor, parts_.clock, std::move(facts),
+                                 std::move(prepared.admitted.lowered), *std::move(made));
+  tell_of_processes(*resident);
+  living_.emplace(id, resident);
+  ++counts_.created;
+  scope_->spawn(host(resident, {std::move(prepared.share), std::move(prepared.budget),
+                                std::move(prepared.network), std::move(prepared.secrets)}));
+  const auto written = co_await parts_.journal.write(
+      journal::Durability::process,
+      [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
+        TRY_DO(ledger.set_living(id));
+        // As it was launched: its network has added to the plan.
+        return ledger.change(id, row.expires, row.labels, row.policy);
+      });
+  os::fault_point("node.create.living");
+  if (!written) {
+    resident->end({.ending = Ending::infrastructure});
+    co_return written.error();
+  }
+  if (*is_unwanted) resident->end({.ending = Ending::killed});
+  co_return resident;
+}
+
+asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belongings belongings) {
+  co_await resident->live();
+  os::fault_point("node.end.gone");
+  {
+    const Belongings given_back = std::move(belongings);
+  }
+  ++counts_.ended;
+  const SandboxId id = resident->facts().id;
+  const Verdict verdict = resident->verdict().value_or(Verdict{});
+  if (const auto done = parts_.log.append(id, SandboxEnded{verdict}); !done) {
+    log_failure(id, "the end of a sandbox was not recorded", done.error());
+  }
+  tell_end(id, resident->facts().tenant, verdict);
+  living_.erase(id.text());
+  if (ended_.size() >= kMostEnded) ended_.erase(ended_.begin());
+  ended_.insert_or_assign(
+      id.text(), EndedSandbox{resident->facts(), resident->lowered().enforcement, verdict});
+  const auto written = co_await parts_.journal.write(
+      journal::Durability::process, [text = id.text(), line = kept_text(verdict)](auto& ledger) {
+        return ledger.set_ended(text, line);
+      });
+  os::fault_point("node.end.written");
+  if (!written) log_failure(id, "the end of a sandbox was not written", written.error());
+  if (written) ended_.erase(id.text());
+}
+
+async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowered,
+                                       std::unique_ptr<sandbox::Sandbox> sandbox) {
+  Belongings belongings{parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
+                        parts_.budgets.take_over(facts.charges),
+                        {},
+                        {}};
+  if (lowered.network) {
+    belongings.network = network_of(lowered, facts.id, facts.tenant);
+    CO_TRY_DO(co_await belongings.network->go_on(*lowered.network));
+  }
+  if (belongings.network && !facts.grants.empty()) {
+    GrantedSecrets granted{facts.grants, facts.created, {}};
+    auto secrets = co_await share_secrets(lowered.plan.tenant, facts.id, std::move(granted),
+                                          *belongings.network);
+    // It lives on without them.
+    if (!secrets) log_failure(facts.id, "a sandbox has lost its grants", secrets.error());
+    if (secrets) belongings.secrets = *std::move(secrets);
+  }
+  auto resident = std::make_shared<Resident>(parts_.executor, parts_.clock, std::move(facts),
+                                             std::move(lowered), std::move(sandbox));
+  tell(resident->facts().id, resident->facts().tenant, event::Adopted{});
+  tell_of_processes(*resident);
+  living_.emplace(resident->facts().id.text(), resident);
+  scope_->spawn(host(resident, std::move(belongings)));
+  // What is told of it needs somebody who listens: that begins with the loop's next turn.
+  co_await asio::post(parts_.executor, asio::use_awaitable);
+  os::fault_point("node.adopt.begun");
+  co_return co_await resident->adopt_processes();
+}
+
+async::Task<Residents::Ran> Residents::run(RunOrder order, const token::Authority& authority,
+                                           std::shared_ptr<StoppableFace> face,
+                                           WhyNotAdmitted& why) {
+  auto prepared = prepare(order.tenant, std::move(order.request.create), authority, why);
+  if (!prepared) {
+    ++counts_.refused;
+    co_return std::move(prepared).error();
+  }
+  co_return co_await async::shielded<Ran>(
+      *scope_, run_prepared(*std::move(prepared), std::move(order.request.start), face),
+      [face] { face->stop(); });
+}
+
+// Goes on to its end, which comes soon where nobody waits for it any more.
+async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::StartRequest start,
+                                                    std::shared_ptr<StoppableFace> face) {
+  Admitted& admitted = prepared.admitted;
+  admitted.lowered.budgets.wall = admitted.life;
+  CO_TRY_DO(record_start(prepared.id, admitted));
+  ++counts_.runs;
+  auto made = co_await launch(prepared);
+  Result<RunOutcome> outcome = Error{Errc::internal, "not run"};
+  if (made) {
+    outcome = co_await node::run(**made, admitted.lowered,
+                                 command_of(std::move(start), admitted.lowered), *face);
+  } else {
+    outcome = made.error();
+  }
+  const Verdict verdict =
+      outcome ? outcome->verdict
+              : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
+  tell_end(prepared.id, prepared.tenant, verdict);
+  CO_TRY_DO(parts_.log.append(prepared.id, SandboxEnded{verdict}));
+  if (!outcome) {
+    count_failure(outcome.error());
+    co_return std::move(outcome).error();
+  }
+  if (prepared.network) outcome->denials = prepared.network->take_denials();
+  co_return Ran{std::move(prepared.id), *std::move(outcome),
+                std::move(admitted.lowered.enforcement)};
+}
+
+std::shared_ptr<Resident> Residents::find(const SandboxId& id) const {
+  const auto found = living_.find(id.text());
+  return found == living_.end() ? nullptr : found->second;
+}
+
+async::Task<std::optional<EndedSandbox>> Residents::find_ended(SandboxId id) const {
+  if (const auto unwritten = ended_.find(id.text()); unwritten != ended_.end()) {
+    co_return unwritten->second;
+  }
+  const auto row = std::make_shared<std::optional<journal::SandboxRow>>();
+  CO_TRY_DO(co_await parts_.journal.write(
+      journal::Durability::process, [row, text = id.text()](journal::Ledger& ledger) -> Status {
+        TRY(*row, ledger.ended(text));
+        return {};
+      }));
+  const std::optional<journal::SandboxRow>& found = *row;
+  if (!found) co_return std::optional<EndedSandbox>{};
+  co_return read_ended(*found);
+}
+
+std::vector<std::shared_ptr<Resident>> Residents::list(
+    std::string_view after, std::size_t most,
+    const std::function<bool(const Resident&)>& accept) const {
+  std::vector<std::shared_ptr<Resident>> page;
+  for (auto at = living_.upper_bound(after); at != living_.end() && page.size() < most; ++at) {
+    if (accept(*at->second)) page.push_back(at->second);
+  }
+  return page;
+}
+
+async::Task<void> Residents::end(std::shared_ptr<Resident> resident, Stop why) {
+  resident->end(std::move(why));
+  co_await resident->ended();
+  co_return Status{};
+}
+
+async::Task<void> Residents::change(std::shared_ptr<Resident> resident, Change change,
+                                    WhyNotAdmitted& why) {
+  const bool narrows = change.policy.has_value();
+  if (narrows) {
+    CO_TRY(plan::Lowered narrower,
+           plan::narrow(resident->lowered(), *std::move(change.policy), why.problems));
+    CO_TRY_DO(parts_.log.append(resident->facts().id, PolicyAccepted{plan::digest_of(narrower)}));
+    resident->narrow(std::move(narrower));
+  }
+  // The narrower of both: a policy's time is given once.
+  if (change.expires) {
+    const auto& wall = resident->lowered().budgets.wall;
+    const WallTime last = wall ? resident->facts().created + *wall : WallTime::max();
+    resident->set_expires(std::min(*change.expires, last));
+  }
+  if (change.labels) resident->set_labels(*std::move(change.labels));
+  co_return co_await async::shielded<void>(*scope_, write_change(std::move(resident), narrows), {});
+}
+
+// Whoever waits: a change that has begun is written, and held by the egress. Changes of one sandbox
+// are written in their order, each with all before it.
+async::Task<void> Residents::write_change(std::shared_ptr<Resident> resident, bool has_narrowed) {
+  const auto written = co_await parts_.journal.write(
+      journal::Durability::process,
+      [id = resident->facts().id.text(), row = row_of(*resident)](journal::Ledger& ledger) {
+        return ledger.change(id, row.expires, row.labels, row.policy);
+      });
+  os::fault_point("node.change.written");
+  const std::optional<frame::Serve>& now = resident->lowered().network;
+  if (has_narrowed && now) {
+    frame::Serve serve = *now;
+    TenantNetwork& network = parts_.networks.of(resident->lowered().plan.tenant);
+    CO_TRY_DO(co_await network.change(std::move(serve)));
+  }
+  co_return written;
+}
+
+}  // namespace cordon::node

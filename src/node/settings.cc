@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/settings.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "os/ip_address.h"
+#include "policy/glob.h"
+#include "policy/image_name.h"
+#include "policy/keys.h"
+#include "policy/section.h"
+#include "policy/shape.h"
+#include "policy/text.h"
+#include "policy/value.h"
+#include "token/caveat.h"
+#include "token/key.h"
+
+namespace cordon::node {
+namespace {
+
+using policy::Key;
+using policy::Kind;
+using policy::Section;
+
+constexpr std::int64_t kMostSandboxes = 1'000'000;
+constexpr std::int64_t kMostRate = 100'000;
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 50U;
+constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20U;
+constexpr std::int64_t kMostTransfers = 1000;
+constexpr std::int64_t kMostEntries = 1'000'000;
+
+constexpr Key kKeys[] = {
+    {"name", Kind::text, "the audience of tokens for this node"},
+    {"state", Kind::text, "the node's own directory"},
+    {"launcher", Kind::text, "the launcher's socket"},
+    {"token_key", Kind::text, "the file of the key that tokens are made with"},
+    {"ceiling", Kind::text, "the file of the policy that bounds every request"},
+    {"default_image", Kind::text, "the image of requests that name none"},
+
+    {"listen", Kind::table, "where requests come in"},
+    {"listen.unix", Kind::text, "the path of a Unix socket"},
+    {"listen.tcp", Kind::text, "ADDRESS:PORT"},
+    {"listen.certificate", Kind::text, "the file of a certificate and its chain"},
+    {"listen.key", Kind::text, "the file of its key"},
+    {"listen.client_authority", Kind::text, "the file of the authority of clients"},
+    {"listen.origins", Kind::texts, "pages that may open a WebSocket"},
+
+    {"images", Kind::tables_by_name, "what `root = \"image:NAME\"` means"},
+    {"images.*.dir", Kind::text, "the directory of its tree"},
+
+    {"quota", Kind::table, "of each tenant without one of its own"},
+    {"quota.sandboxes", Kind::integer, "alive at once", {}, 0, kMostSandboxes},
+    {"quota.creates_per_second", Kind::integer, "made in a second", {}, 0, kMostRate},
+    {"quota.cpus", Kind::cpus, "processors of all together"},
+    {"quota.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
+
+    {"transfers", Kind::table, "of whole trees, in and out"},
+    {"transfers.at_once", Kind::integer, "under way together", {}, 1, kMostTransfers},
+    {"transfers.entries",
+     Kind::integer,
+     "files, directories and links of one",
+     {},
+     1,
+     kMostEntries},
+    {"transfers.bytes", Kind::size, "of the files of one", {}, 1, kMostMemory},
+
+    {"tenants", Kind::tables_by_name, "who may be named by a token"},
+    {"tenants.*.ceiling", Kind::text, "the file of a policy for it"},
+    {"tenants.*.sandboxes", Kind::integer, "alive at once", {}, 0, kMostSandboxes},
+    {"tenants.*.creates_per_second", Kind::integer, "made in a second", {}, 0, kMostRate},
+    {"tenants.*.cpus", Kind::cpus, "processors of all together"},
+    {"tenants.*.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
+};
+
+bool is_path(std::string_view path) { return policy::is_normal_path(path) && path != "/"; }
+
+void take_path(const Section& section, std::string_view name, std::string& into) {
+  auto text = section.text(name);
+  if (!text) return;
+  if (is_path(text->value)) {
+    into = std::move(text->value);
+    return;
+  }
+  section.problem(name, fmt::format("`{}`: {} is no absolute path without `.`, `..`, `//` or a "
+                                    "slash at the end",
+                                    name, policy::in_quotes(text->value)));
+}
+
+std::optional<TcpAddress> tcp_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  const std::string_view digits = text.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0)
+    return std::nullopt;
+  const auto address = os::IpAddress::parse(std::string{host});
+  if (!address || (host.find(':') != std::string_view::npos) != bracketed) return std::nullopt;
+  return TcpAddress{std::string{host}, port};
+}
+
+// As a browser writes it: scheme, host and perhaps port, in small letters and with nothing behind.
+bool is_origin(std::string_view text) {
+  const std::size_t slashes = text.find("://");
+  if (slashes == std::string_view::npos) return false;
+  const std::string_view scheme = text.substr(0, slashes);
+  const std::string_view authority = text.substr(slashes + 3);
+  return (scheme == "https" || scheme == "http") && !authority.empty() &&
+         std::ranges::all_of(authority, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                  std::string_view{"-.:[]"}.contains(c);
+         });
+}
+
+void read_origins(const Section& listen, Settings& settings) {
+  for (auto& origin : listen.texts("origins").items) {
+    if (!is_origin(origin.value)) {
+      listen.problem("origins", fmt::format("`origins`: {} is no origin; write \"https://HOST\" or "
+                                            "\"https://HOST:PORT\", in small letters",
+                                            policy::in_quotes(origin.value)));
+    }
+    settings.origins.push_back(std::move(origin.value));
+  }
+}
+
+void read_listen(const Section& listen, Settings& settings) {
+  read_origins(listen, settings);
+  take_path(listen, "unix", settings.unix_socket);
+  take_path(listen, "certificate", settings.certificate);
+  take_path(listen, "key", settings.key);
+  take_path(listen, "client_authority", settings.client_authority);
+  if (const auto tcp = listen.text("tcp")) {
+    settings.tcp = tcp_address(tcp->value);
+    if (!settings.tcp) {
+      listen.problem("tcp",
+                     fmt::format("`tcp`: {} is no ADDRESS:PORT; write \"127.0.0.1:7070\", or "
+                                 "\"[::1]:7070\"",
+                                 policy::in_quotes(tcp->value)));
+    }
+  }
+  if (settings.certificate.empty() != settings.key.empty()) {
+    listen.problem(settings.key.empty() ? "certificate" : "key",
+                   "`certificate` and `key` go together: name both, or none");
+  }
+  if (!settings.client_authority.empty() && settings.certificate.empty()) {
+    listen.problem("client_authority",
+                   "`client_authority`: clients are asked for a certificate under TLS only; name "
+                   "`certificate` and `key`");
+  }
+  const bool secret = !settings.certificate.empty();
+  const bool near =
+      settings.tcp && (settings.tcp->host.starts_with("127.") || settings.tcp->host == "::1");
+  if (settings.tcp && !near && !secret) {
+    listen.problem(
+        "tcp", fmt::format("`tcp`: {} is reachable from elsewhere, and tokens would go there in "
+                           "the clear; name `certificate` and `key`, or listen on 127.0.0.1",
+                           policy::in_quotes(settings.tcp->host)));
+  }
+}
+
+Quota read_quota(const Section& section) {
+  Quota quota;
+  if (const auto stated = section.integer("sandboxes")) quota.sandboxes = stated->value;
+  if (const auto stated = section.integer("creates_per_second")) {
+    quota.creates_per_second = stated->value;
+  }
+  if (const policy::Value* cpus = section.find("cpus")) {
+    const auto milli = cpus->integer() != nullptr ? std::optional{*cpus->integer() * 1000}
+                                                  : policy::milli_cpus_from(*cpus->text());
+    if (milli) quota.milli_cpus = static_cast<std::uint64_t>(*milli);
+  }
+  if (const auto stated = section.size("memory")) quota.memory = stated->value;
+  return quota;
+}
+
+Transfers read_transfers(const Section& section) {
+  Transfers transfers;
+  if (const auto stated = section.integer("at_once")) transfers.at_once = stated->value;
+  if (const auto stated = section.integer("entries")) transfers.entries = stated->value;
+  if (const auto stated = section.size("bytes")) transfers.bytes = stated->value;
+  return transfers;
+}
+
+void read_images(const Section& images, Settings& settings) {
+  for (const policy::Entry& entry : images.entries()) {
+    const Section image{&entry.value, images.problems()};
+    if (!policy::is_image_name(entry.key)) {
+      images.problems().add(entry.mark, fmt::format("{} is no name of an image; allowed are a-z, "
+                                                    "0-9, -, _ and .",
+                                                    policy::in_quotes(entry.key)));
+    }
+    std::string directory;
+    take_path(image, "dir", directory);
+    if (image.find("dir") == nullptr) {
+      images.problems().add(entry.mark, fmt::format("[images.{}] needs `dir`, the directory of its "
+                                                    "tree",
+                                                    policy::printable(entry.key)));
+    }
+    settings.images.emplace(entry.key, std::move(directory));
+  }
+}
+
+void read_tenants(const Section& tenants, Settings& settings) {
+  for (const policy::Entry& entry : tenants.entries()) {
+    const Section section{&entry.value, tenants.problems()};
+    if (!token::is_name(entry.key, token::kLongestTenant)) {
+      tenants.problems().add(entry.mark,
+                             fmt::format("{} is no name of a tenant; allowed are 1 to 64 "
+                                         "of a-z, 0-9 and -",
+                                         policy::in_quotes(entry.key)));
+    }
+    Tenant tenant{.quota = read_quota(section)};
+    take_path(section, "ceiling", tenant.ceiling);
+    settings.tenants.emplace(entry.key, std::move(tenant));
+  }
+}
+
+Settings read(const Section& top) {
+  Settings settings;
+  if (auto name = top.text("name")) {
+    settings.name = std::move(name->value);
+    if (!token::is_name(settings.name, token::kLongestAudience)) {
+      top.problem("name", fmt::format("`name`: {} is none; allowed are 1 to 32 of a-z, 0-9 and -",
+                                      policy::in_quotes(settings.name)));
+    }
+  }
+  take_path(top, "state", settings.state);
+  take_path(top, "launcher", settings.launcher);
+  take_path(top, "token_key", settings.token_key);
+  take_path(top, "ceiling", settings.ceiling);
+  read_listen(top.section("listen"), settings);
+  settings.quota = read_quota(top.section("quota"));
+  settings.transfers = read_transfers(top.section("transfers"));
+  read_images(top.section("images"), settings);
+  read_tenants(top.section("tenants"), settings);
+  if (auto image = top.text("default_image")) {
+    settings.default_image = std::move(image->value);
+    if (!settings.images.contains(settings.default_image)) {
+      top.problem("default_image", fmt::format("`default_image`: there is no [images.{}]",
+                                               policy::printable(settings.default_image)));
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+Result<Settings> read_settings(std::string_view text, policy::Problems& problems) {
+  TRY(const policy::Value tree, policy::read_toml(text, problems));
+  policy::check_shape(tree, problems, kKeys);
+  if (!problems.empty()) return problems.to_error();
+  Settings settings = read(Section{&tree, problems});
+  if (!problems.empty()) return problems.to_error();
+  return settings;
+}
+
+}  // namespace cordon::node

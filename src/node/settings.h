@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator of a node has decided: where it listens, what it may use, how much of it whom.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/problem.h"
+
+namespace cordon::node {
+
+struct TcpAddress {
+  std::string host;  // an address, never a name
+  std::uint16_t port = 0;
+  friend bool operator==(const TcpAddress&, const TcpAddress&) = default;
+};
+
+// Absent: no bound of this kind but the node's own.
+struct Quota {
+  std::optional<std::uint64_t> sandboxes;  // alive
+  std::optional<std::uint64_t> creates_per_second;
+  std::optional<std::uint64_t> milli_cpus;
+  std::optional<std::uint64_t> memory;
+  friend bool operator==(const Quota&, const Quota&) = default;
+};
+
+struct Tenant {
+  Quota quota;
+  std::string ceiling;  // the file of a policy that its requests are narrowed by; empty: the node's
+  friend bool operator==(const Tenant&, const Tenant&) = default;
+};
+
+// Of whole trees, in and out.
+struct Transfers {
+  std::uint64_t at_once = 8;
+  std::uint64_t entries = 100'000;                // of one
+  std::uint64_t bytes = std::uint64_t{4} << 30U;  // of its files
+  friend bool operator==(const Transfers&, const Transfers&) = default;
+};
+
+struct Settings {
+  std::string name = "node";                      // the audience of its tokens
+  std::string state = "/var/lib/cordon";          // its own directory: journal and log
+  std::string launcher = "/run/cordon/launcher";  // the launcher's socket
+  std::string unix_socket = "/run/cordond/cordond.sock";
+  std::optional<TcpAddress> tcp;
+  std::string certificate;  // PEM, with `key`: TCP speaks TLS
+  std::string key;
+  std::vector<std::string> origins;           // of pages that may open a WebSocket
+  std::string client_authority;               // PEM: clients show a certificate of it
+  std::string token_key;                      // the file of the key that its tokens are made with
+  std::string ceiling;                        // the file of the site's policy; empty: the default
+  std::map<std::string, std::string> images;  // their directories, by name
+  std::string default_image;
+  Quota quota;  // of each tenant that has none of its own
+  std::map<std::string, Tenant> tenants;
+  Transfers transfers;
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+// TOML. All that is wrong goes to `problems`, each with its line, what is allowed and what was
+// probably meant; nothing is read that is not understood. Files that it names are not looked at.
+Result<Settings> read_settings(std::string_view text, policy::Problems& problems);
+
+}  // namespace cordon::node

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/filter/own_calls.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+namespace cordon::os {
+namespace {
+
+constexpr FilterAction kRefused = FilterAction::fail(EPERM);
+
+RuledCall plain(std::string_view name, int number) {
+  return {{name, number}, {}, FilterAction::allow()};
+}
+
+// Allowed only where all of `when` holds.
+RuledCall only(std::string_view name, int number, std::vector<ArgumentTest> when) {
+  return {{name, number}, {{FilterAction::allow(), std::move(when)}}, kRefused};
+}
+
+// Allowed, but not to make memory that can be executed.
+RuledCall without_exec(std::string_view name, int number) {
+  return {{name, number}, {{kRefused, {has_any(2, PROT_EXEC)}}}, FilterAction::allow()};
+}
+
+// It has its sockets and its memory, and waits. It opens, makes, executes and signals nothing.
+std::vector<RuledCall> broker_calls() {
+  return {
+      // Its sockets. A new one comes over one that it has.
+      plain("sendmsg", SYS_sendmsg),
+      plain("recvmsg", SYS_recvmsg),
+      plain("close", SYS_close),
+      plain("epoll_ctl", SYS_epoll_ctl),
+      plain("epoll_pwait", SYS_epoll_pwait),
+#if defined(__x86_64__)
+      plain("epoll_wait", SYS_epoll_wait),
+#endif
+      {{"fcntl", SYS_fcntl},
+       {{FilterAction::allow(), {is(1, F_GETFL)}}, {FilterAction::allow(), {is(1, F_SETFL)}}},
+       kRefused},
+      only("getsockopt", SYS_getsockopt, {is(1, SOL_SOCKET), is(2, SO_PEERCRED)}),
+      // The store of secrets, which it was started with, and what it is sealed with.
+      plain("pread64", SYS_pread64),
+      plain("pwrite64", SYS_pwrite64),
+      plain("fdatasync", SYS_fdatasync),
+      plain("fallocate", SYS_fallocate),
+      plain("getrandom", SYS_getrandom),
+      // Memory.
+      plain("brk", SYS_brk),
+      without_exec("mmap", SYS_mmap),
+      without_exec("mprotect", SYS_mprotect),
+      plain("mremap", SYS_mremap),
+      plain("munmap", SYS_munmap),
+      plain("madvise", SYS_madvise),
+      plain("mlock", SYS_mlock),
+      // Time, where the vDSO has none.
+      plain("clock_gettime", SYS_clock_gettime),
+      // The end, and the way to it.
+      plain("exit_group", SYS_exit_group),
+      plain("exit", SYS_exit),
+      plain("futex", SYS_futex),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+      plain("restart_syscall", SYS_restart_syscall),
+  };
+}
+
+// It accepts and dials, and moves bytes between. It opens no file, executes nothing, signals nobody
+// but itself, and makes sockets of the Internet only, and those that ask the kernel for the host's
+// own addresses.
+std::vector<RuledCall> egress_calls() {
+  return {
+      {{"socket", SYS_socket},
+       {{FilterAction::allow(), {is(0, AF_INET)}},
+        {FilterAction::allow(), {is(0, AF_INET6)}},
+        {FilterAction::allow(), {is(0, AF_NETLINK), is(2, NETLINK_ROUTE)}}},
+       kRefused},
+      plain("connect", SYS_connect),
+      plain("bind", SYS_bind),
+      plain("accept", SYS_accept),
+      plain("accept4", SYS_accept4),
+      plain("getsockname", SYS_getsockname),
+      plain("getpeername", SYS_getpeername),
+      plain("getsockopt", SYS_getsockopt),
+      plain("setsockopt", SYS_setsockopt),
+      plain("shutdown", SYS_shutdown),
+      plain("sendto", SYS_sendto),
+      plain("recvfrom", SYS_recvfrom),
+      plain("sendmsg", SYS_sendmsg),
+      plain("recvmsg", SYS_recvmsg),
+      plain("read", SYS_read),
+      plain("readv", SYS_readv),
+      plain("write", SYS_write),
+      plain("writev", SYS_writev),
+      plain("splice", SYS_splice),  // between its sockets and a pipe that it had before its filter
+      plain("close", SYS_close),
+      {{"ioctl", SYS_ioctl},
+       {{FilterAction::allow(), {is(1, FIONBIO)}}, {FilterAction::allow(), {is(1, FIONREAD)}}},
+       kRefused},
+      {{"fcntl", SYS_fcntl},
+       {{FilterAction::allow(), {is(1, F_GETFL)}},
+        {FilterAction::allow(), {is(1, F_SETFL)}},
+        {FilterAction::allow(), {is(1, F_GETFD)}},
+        {FilterAction::allow(), {is(1, F_SETFD)}}},
+       kRefused},
+      // Waiting.
+      plain("epoll_ctl", SYS_epoll_ctl),
+      plain("epoll_pwait", SYS_epoll_pwait),
+#if defined(__x86_64__)
+      plain("epoll_wait", SYS_epoll_wait),
+      plain("poll", SYS_poll),
+#endif
+      plain("ppoll", SYS_ppoll),
+      plain("timerfd_settime", SYS_timerfd_settime),
+      plain("clock_gettime", SYS_clock_gettime),
+      plain("clock_nanosleep", SYS_clock_nanosleep),
+      plain("futex", SYS_futex),
+      // Memory.
+      plain("brk", SYS_brk),
+      without_exec("mmap", SYS_mmap),
+      without_exec("mprotect", SYS_mprotect),
+      plain("mremap", SYS_mremap),
+      plain("munmap", SYS_munmap),
+      plain("madvise", SYS_madvise),
+      plain("getrandom", SYS_getrandom),
+      // The end, and the way to it.
+      plain("sigaltstack", SYS_sigaltstack),  // of sanitizers, where an exception is thrown
+      plain("getpid", SYS_getpid),
+      plain("gettid", SYS_gettid),
+      plain("rt_sigprocmask", SYS_rt_sigprocmask),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+      plain("restart_syscall", SYS_restart_syscall),
+      plain("sched_yield", SYS_sched_yield),
+      plain("exit_group", SYS_exit_group),
+      plain("exit", SYS_exit),
+  };
+}
+
+// It reads one stream and writes another, and computes in between.
+std::vector<RuledCall> unpack_calls() {
+  return {
+      plain("read", SYS_read),
+      plain("write", SYS_write),
+      // Memory.
+      plain("brk", SYS_brk),
+      without_exec("mmap", SYS_mmap),
+      without_exec("mprotect", SYS_mprotect),
+      plain("mremap", SYS_mremap),
+      plain("munmap", SYS_munmap),
+      plain("madvise", SYS_madvise),
+      // Of libraries that ask for the time, or lock what nobody else wants.
+      plain("clock_gettime", SYS_clock_gettime),
+      plain("futex", SYS_futex),
+      // The end, and the way to it.
+      plain("sigaltstack", SYS_sigaltstack),  // of sanitizers
+      plain("getpid", SYS_getpid),
+      plain("gettid", SYS_gettid),
+      plain("sched_yield", SYS_sched_yield),
+      plain("rt_sigprocmask", SYS_rt_sigprocmask),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+      plain("restart_syscall", SYS_restart_syscall),
+      plain("exit_group", SYS_exit_group),
+      plain("exit", SYS_exit),
+  };
+}
+
+}  // namespace
+
+std::vector<RuledCall> own_calls(OwnProgram program) {
+  switch (program) {
+    case OwnProgram::broker:
+      return broker_calls();
+    case OwnProgram::egress:
+      return egress_calls();
+    case OwnProgram::unpack:
+      return unpack_calls();
+  }
+  return {};
+}
+
+FilterSpec own_spec(OwnProgram program) {
+  FilterSpec spec{.otherwise = kRefused, .foreign = FilterAction::kill_process()};
+  for (const RuledCall& row : own_calls(program)) {
+    for (const Clause& clause : row.clauses) {
+      spec.rules.push_back({row.call.number, clause.action, clause.when});
+    }
+    if (row.otherwise != kRefused) spec.rules.push_back({row.call.number, row.otherwise, {}});
+  }
+  return spec;
+}
+
+}  // namespace cordon::os

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seccomp programs of our own services: each allows what that one program does after its start,
+// and nothing else.
+#pragma once
+
+#include <cstdint>
+
+#include "os/filter/filter.h"
+
+namespace cordon::os {
+
+enum class OwnProgram : std::uint8_t { broker, egress, unpack };
+
+inline constexpr OwnProgram kOwnPrograms[] = {OwnProgram::broker, OwnProgram::egress,
+                                              OwnProgram::unpack};
+
+// No list is longer.
+inline constexpr std::size_t kMostOwnCalls = 80;
+
+constexpr std::string_view to_string(OwnProgram program) {
+  switch (program) {
+    case OwnProgram::broker:
+      return "broker";
+    case OwnProgram::egress:
+      return "egress";
+    case OwnProgram::unpack:
+      return "unpack";
+  }
+  return {};
+}
+
+// Calls that are not on the list fail with EPERM; those of another architecture end the process.
+FilterProgram own_filter(OwnProgram program);
+
+}  // namespace cordon::os

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file in memory that several processes see.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace cordon::os {
+
+class Mapping {
+ public:
+  // Makes `file` at least `size` bytes long, all zero where nothing was, and maps those. Memory is
+  // taken where it is written to.
+  static Result<Mapping> shared(const Fd& file, std::size_t size);
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&&) = delete;
+  ~Mapping();
+
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+  // Gives the memory of whole pages back: they are zero again. Before: `part` begins and ends at
+  // pages.
+  static void forget(std::span<std::byte> part);
+
+ private:
+  explicit Mapping(std::span<std::byte> bytes) : bytes_{bytes} {}
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace cordon::os

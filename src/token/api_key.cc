@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "token/api_key.h"
+
+#include "base/bytes.h"
+#include "base/id.h"
+
+namespace cordon::token {
+namespace {
+
+constexpr std::size_t kApiKeyDigits = (kApiKeyBytes * 8 + 4) / 5;
+static_assert(kApiKeyBytes * 8 % 5 == 1, "the last digit has one bit");
+
+bool is_api_key(std::string_view text) {
+  if (!text.starts_with(kApiKeyPrefix)) return false;
+  text.remove_prefix(kApiKeyPrefix.size());
+  return text.size() == kApiKeyDigits && is_base32_name(text) &&
+         (text.back() == 'a' || text.back() == 'q');
+}
+
+}  // namespace
+
+std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random) {
+  return std::string{kApiKeyPrefix} + base32(random);
+}
+
+Result<Digest> api_key_digest(std::string_view text) {
+  if (!is_api_key(text)) return Error{Errc::invalid, "not an API key of Cordon"};
+  return sha256({as_bytes(text)});
+}
+
+}  // namespace cordon::token

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long-lived keys: random texts that stand for a token which the node keeps, so that they can be
+// taken back without knowing them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "token/mac.h"
+
+namespace cordon::token {
+
+inline constexpr std::string_view kApiKeyPrefix = "cdnk_";
+inline constexpr std::size_t kApiKeyBytes = 32;
+
+// `random`: fresh from the kernel. Shown once, to whom it is given, and kept nowhere.
+std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random);
+
+// What is kept, and looked up by: it leads to no key. `invalid`: not a key in its one spelling.
+Result<Digest> api_key_digest(std::string_view text);
+
+}  // namespace cordon::token

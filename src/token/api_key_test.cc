@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "token/api_key.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+
+namespace cordon::token {
+namespace {
+
+TEST(ApiKey, HasOneSpelling) {
+  std::array<std::byte, kApiKeyBytes> random{};
+  for (std::size_t i = 0; i < random.size(); ++i) random[i] = static_cast<std::byte>(i * 7 + 3);
+  const std::string text = api_key_from(random);
+  EXPECT_EQ(text, "cdnk_amfbcga7eywtio2cjfifoxtfnrzxvamir6lj3jflwk44br6o2xoa");
+  EXPECT_TRUE(api_key_digest(text));
+  for (const std::string& other :
+       {text.substr(1), text + "a", text.substr(0, text.size() - 1), std::string{"cdnk_"},
+        "CDNK_" + text.substr(5), text.substr(0, text.size() - 1) + "b", std::string{}}) {
+    EXPECT_FALSE(api_key_digest(other)) << other;
+  }
+}
+
+TEST(ApiKey, IsKeptAsADigestOfTheWholeText) {
+  const std::string text = api_key_from(std::array<std::byte, kApiKeyBytes>{});
+  const auto digest = api_key_digest(text);
+  ASSERT_TRUE(digest);
+  EXPECT_EQ(*digest, sha256({as_bytes(text)}));
+  std::array<std::byte, kApiKeyBytes> other{};
+  other[31] = std::byte{1};
+  EXPECT_NE(*api_key_digest(api_key_from(other)), *digest);
+}
+
+}  // namespace
+}  // namespace cordon::token

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 and HMAC-SHA-256, and the type of what must not be seen: keys and tags.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "base/wiped.h"
+#include "token/sha256.h"
+
+namespace cordon::token {
+
+// 32 bytes that leave no copy behind: moved from, assigned over or destroyed, they are zeros.
+class Secret {
+ public:
+  explicit Secret(std::span<const std::byte, kDigestSize> bytes) noexcept;
+  Secret(Secret&& other) noexcept;
+  Secret& operator=(Secret&& other) noexcept;
+  ~Secret() { wipe(bytes_); }
+
+  std::span<const std::byte, kDigestSize> bytes() const noexcept { return bytes_; }
+
+ private:
+  Digest bytes_;
+};
+
+// Takes the same time wherever they differ.
+bool same_bytes(std::span<const std::byte, kDigestSize> a,
+                std::span<const std::byte, kDigestSize> b) noexcept;
+
+// Of all `parts`, one behind the other. Nothing here can fail.
+Digest sha256(std::initializer_list<Bytes> parts) noexcept;
+Secret hmac(const Secret& key, std::initializer_list<Bytes> parts) noexcept;
+
+}  // namespace cordon::token
