@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 2;
+inline constexpr std::uint32_t kLauncherVersion = 3;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -44,19 +44,21 @@ struct Destroy {
 
 // What a node needs to go on with a sandbox that another node had: a new control stream, on which
 // the guest goes on as after Resume. Every older copy of the stream is dead from then on, and the
-// launcher holds the new one. Answered by Launched, of one that was deposited by Stored with stream
-// and lock, or by Refused.
+// launcher holds the new one. Answered by Launched, of one that was deposited by Stored with what
+// Deposit had, or by Refused.
 struct Fetch {
   std::string id;
   CORDON_FIELDS(Fetch, self.id);
 };
 
-// Hands the launcher what an earlier launcher had made: the control stream, and where the sandbox
-// has a range of ids the lock of that range. Answered by Stored or Refused. A launcher is not the
-// parent of such a sandbox: Destroy only lets go of it.
+// Hands the launcher what an earlier launcher had made: the control stream, where the sandbox has a
+// range of ids the lock of that range, and where it has a network its two sockets, for the egress
+// of `tenant`. Answered by Stored or Refused. A launcher is not the parent of such a sandbox:
+// Destroy only lets go of it.
 struct Deposit {
   std::string id;
-  CORDON_FIELDS(Deposit, self.id);
+  std::string tenant;  // empty: it has no network
+  CORDON_FIELDS(Deposit, self.id, self.tenant);
 };
 
 // What the launcher holds, by id, from the first behind `after` on. Answered by Sandboxes.
@@ -67,7 +69,9 @@ struct List {
 
 // The network of all sandboxes whose plans name `tenant`: its cordon-egress is started where it
 // does not run, or has died, and gets the sockets of those that live. Answered by EgressOpened or
-// Refused. Before the first plan with a network, and again when its link has ended.
+// Refused. Before the first plan with a network, and again when its link has ended; then with the
+// second descriptor of the last answer beside it, for a launcher that has taken the place of
+// another.
 struct OpenEgress {
   std::string tenant;
   CORDON_FIELDS(OpenEgress, self.tenant);
@@ -108,14 +112,16 @@ struct TakeListener {
 
 // --- from the launcher
 
-// Beside it two or three descriptors: the control stream, a pidfd of pid 1, and where it has a
-// range of ids the lock of that range, to be held as long as the sandbox lives.
+// Beside it descriptors, to be held as long as the sandbox lives: the control stream, a pidfd of
+// pid 1, where it has a range of ids the lock of that range, and from a service where it has a
+// network its two sockets (os::SteeredSockets), which are for the next launcher's egress.
 struct Launched {
   std::string id;
   std::uint32_t pid = 0;       // of pid 1, as the launcher sees it
   std::uint32_t first_id = 0;  // of the sandbox's id range on the host; 0: it has the caller's id
   std::vector<std::string> groups;  // directories of its control groups
-  CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups);
+  std::string tenant;               // whose sockets are beside it; empty: none are
+  CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups, self.tenant);
 };
 
 // Nothing was done. `code`: "malformed", "plan_below_floor", "not_found", "exists", "exhausted",
@@ -160,7 +166,8 @@ struct Ended {
 struct Stored {
   std::string id;       // of a sandbox, or "listener:NAME"
   std::string address;  // of a listener
-  CORDON_FIELDS(Stored, self.id, self.address);
+  std::string tenant;   // of a sandbox with a network
+  CORDON_FIELDS(Stored, self.id, self.address, self.tenant);
 };
 
 enum class HeldAs : std::uint8_t {
@@ -182,8 +189,8 @@ struct Sandboxes {
   CORDON_FIELDS(Sandboxes, self.held, self.more);
 };
 
-// Beside it one descriptor: the node's link to that cordon-egress (frame/egress.h). An earlier one
-// is dead.
+// Beside it two descriptors: the node's link to that cordon-egress (frame/egress.h), an earlier one
+// is dead; and a hold on what outlives the egress, which nobody but a launcher can open.
 struct EgressOpened {
   std::string id;  // "egress:TENANT"
   CORDON_FIELDS(EgressOpened, self.id);

@@ -26,7 +26,25 @@ bool is_plain_file(const os::Fd& fd) {
   return status && status->type == os::FileType::regular;
 }
 
+bool is_inet(const os::Fd& fd, int type, int listens) {
+  return option_of(fd, SO_DOMAIN) == AF_INET && option_of(fd, SO_TYPE) == type &&
+         option_of(fd, SO_ACCEPTCONN) == listens;
+}
+
 }  // namespace
+
+Result<std::optional<os::SteeredSockets>> take_sockets(std::vector<os::Fd>& fds) {
+  if (fds.size() < 3) return std::optional<os::SteeredSockets>{};
+  os::SteeredSockets sockets;
+  sockets.udp = std::move(fds.back());
+  fds.pop_back();
+  sockets.tcp = std::move(fds.back());
+  fds.pop_back();
+  if (!is_inet(sockets.tcp, SOCK_STREAM, 1) || !is_inet(sockets.udp, SOCK_DGRAM, 0)) {
+    return Error{Errc::invalid, "the last two are no sockets of a network"};
+  }
+  return std::optional{std::move(sockets)};
+}
 
 Status Deposits::add(const std::string& id, std::vector<os::Fd> fds) {
   if (!is_base32_name(id)) return Error{Errc::invalid, "an id that is not of our alphabet"};
@@ -35,7 +53,8 @@ Status Deposits::add(const std::string& id, std::vector<os::Fd> fds) {
   if (fds.size() == 2 && !is_plain_file(fds[1]))
     return Error{Errc::invalid, "the second is no lock"};
   if (held_.contains(id)) return Error{Errc::exists, "the id is in use"};
-  held_.emplace(id, Deposited{std::move(fds[0]), fds.size() == 2 ? std::move(fds[1]) : os::Fd{}});
+  held_.emplace(id,
+                Deposited{std::move(fds[0]), fds.size() == 2 ? std::move(fds[1]) : os::Fd{}, {}});
   return {};
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "launcher/egress.h"
 #include "os/fd.h"
 
 namespace cordon::launcher {
@@ -15,7 +17,12 @@ namespace cordon::launcher {
 struct Deposited {
   os::Fd control;
   os::Fd range;  // the lock; empty where the sandbox has none
+  std::optional<HeldNetwork> network;
 };
+
+// The last two of `fds`, where there are more than a stream and a lock, taken from them. `invalid`:
+// they are not what os::steer_own_network() gives.
+Result<std::optional<os::SteeredSockets>> take_sockets(std::vector<os::Fd>& fds);
 
 // All of it comes from a node that may be hostile: it is kept and handed on, never read from or
 // signalled.

@@ -2,6 +2,7 @@
 #include "launcher/deposits.h"
 
 #include <array>
+#include <sys/socket.h>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,49 @@ TEST(Deposits, TakeNothingButStreamsAndLocks) {
   ASSERT_TRUE(listener);
   EXPECT_FALSE(deposits.add("abcd2345", list(*std::move(listener))));
   EXPECT_TRUE(deposits.all().empty());
+}
+
+os::Fd inet(int type, bool listens) {
+  os::Fd socket{::socket(AF_INET, type | SOCK_CLOEXEC, 0)};
+  if (listens) EXPECT_EQ(::listen(socket.get(), 1), 0);
+  return socket;
+}
+
+std::vector<os::Fd> with_sockets(std::vector<os::Fd> fds, os::Fd tcp, os::Fd udp) {
+  fds.push_back(std::move(tcp));
+  fds.push_back(std::move(udp));
+  return fds;
+}
+
+TEST(Deposits, TakeTheSocketsOfANetwork) {
+  const os::TempDir dir;
+  auto bare = list(stream(), file(dir));
+  auto none = take_sockets(bare);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  EXPECT_EQ(bare.size(), 2U);
+
+  auto fds = with_sockets(list(stream()), inet(SOCK_STREAM, true), inet(SOCK_DGRAM, false));
+  auto taken = take_sockets(fds);
+  ASSERT_TRUE(taken);
+  ASSERT_TRUE(*taken);
+  EXPECT_TRUE((*taken)->tcp);
+  EXPECT_TRUE((*taken)->udp);
+  EXPECT_EQ(fds.size(), 1U);
+}
+
+TEST(Deposits, RefuseOtherSockets) {
+  const os::TempDir dir;
+  std::vector<std::vector<os::Fd>> wrong;
+  wrong.push_back(with_sockets(list(stream()), inet(SOCK_STREAM, false), inet(SOCK_DGRAM, false)));
+  wrong.push_back(with_sockets(list(stream()), inet(SOCK_DGRAM, false), inet(SOCK_STREAM, true)));
+  wrong.push_back(with_sockets(list(stream()), stream(), inet(SOCK_DGRAM, false)));
+  wrong.push_back(with_sockets(list(stream()), inet(SOCK_STREAM, true), file(dir)));
+  for (auto& fds : wrong) {
+    const auto taken = take_sockets(fds);
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().code(), Errc::invalid);
+  }
 }
 
 }  // namespace

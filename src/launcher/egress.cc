@@ -6,16 +6,16 @@
 #include <signal.h>
 
 #include "frame/egress.h"
+#include "launcher/egress_state.h"
 #include "launcher/own_program.h"
 #include "launcher/secret_files.h"
-#include "os/memfd.h"
 #include "os/socket.h"
 
 namespace cordon::launcher {
 
 Result<Egress> Egress::start(Estate& estate) {
   if (!estate.state) {
-    TRY(estate.state, os::memfd_create("cordon-egress"));
+    TRY(estate.state, make_egress_state());
   }
   TRY(os::SocketPair link, os::socketpair(os::SocketType::seqpacket));
   TRY(os::SocketPair node, os::socketpair(os::SocketType::seqpacket));
@@ -62,7 +62,13 @@ void Egress::take_back(const std::string& id) {
   if (!link_.take_back(id)) kill();
 }
 
-Result<Egress::Estate*> Egresses::estate_of(const std::string& tenant, RangeLender* ranges) {
+Result<OpenedEgress> Egress::take_node_link() {
+  TRY(os::Fd hold, hold_egress_state(estate_.state));
+  return OpenedEgress{std::move(node_), std::move(hold)};
+}
+
+Result<Egress::Estate*> Egresses::estate_of(const std::string& tenant, RangeLender* ranges,
+                                            const os::Fd& kept) {
   if (const auto found = running_.find(tenant); found != running_.end()) {
     auto estate = std::move(*found->second).end();
     running_.erase(found);
@@ -74,11 +80,15 @@ Result<Egress::Estate*> Egresses::estate_of(const std::string& tenant, RangeLend
     TRY(LentIds lent, ranges->take());
     fresh.range.emplace(std::move(lent.range));
   }
+  if (kept) {
+    TRY(fresh.state, open_egress_state(kept));
+  }
   return &estates_.emplace(tenant, std::move(fresh)).first->second;
 }
 
-Result<os::Fd> Egresses::open(const std::string& tenant, RangeLender* ranges) {
-  TRY(Egress::Estate* const estate, estate_of(tenant, ranges));
+Result<OpenedEgress> Egresses::open(const std::string& tenant, RangeLender* ranges,
+                                    const os::Fd& kept) {
+  TRY(Egress::Estate* const estate, estate_of(tenant, ranges, kept));
   TRY(Egress started, Egress::start(*estate));
   estates_.erase(tenant);
   // From here on it is found by the next call, and its estate with it.
@@ -131,6 +141,20 @@ Status Egresses::add(const std::string& tenant, const std::string& id, os::Steer
   TRY_DO(found->second->give(id, sockets));
   held_.insert_or_assign(id, Held{tenant, std::move(sockets)});
   return {};
+}
+
+void Egresses::adopt(const std::string& tenant, const std::string& id, os::SteeredSockets sockets) {
+  const Held& held = held_.insert_or_assign(id, Held{tenant, std::move(sockets)}).first->second;
+  const auto found = running_.find(tenant);
+  // One that does not take them is replaced by one that does.
+  if (found != running_.end() && found->second->is_alive()) {
+    static_cast<void>(found->second->give(id, held.sockets));
+  }
+}
+
+const Egresses::Held* Egresses::find(const std::string& id) const {
+  const auto found = held_.find(id);
+  return found == held_.end() ? nullptr : &found->second;
 }
 
 void Egresses::remove(const std::string& id) {

@@ -19,6 +19,12 @@
 
 namespace cordon::launcher {
 
+// What a node gets of an egress that runs.
+struct OpenedEgress {
+  os::Fd link;
+  os::Fd state;  // a hold on its state: see launcher/egress_state.h
+};
+
 // One running cordon-egress. Destroying it ends it; nothing gets out of its sandboxes then.
 class Egress {
  public:
@@ -42,8 +48,8 @@ class Egress {
   std::optional<std::uint32_t> broker_id() const noexcept {
     return estate_.range ? std::optional{estate_.range->first() + 1} : std::nullopt;
   }
-  // The node's end of its link; once.
-  os::Fd take_node_link() { return std::move(node_); }
+  // The node's end of its link, once, and a hold on its state.
+  Result<OpenedEgress> take_node_link();
 
   Estate end() &&;
 
@@ -72,8 +78,9 @@ class Egresses {
       : secrets_{std::move(secrets)}, sources_{std::move(sources)} {}
 
   // Gives the node's link to a running one, which has all that it needs but what the node says.
-  // After a failure the next call finds all that outlives an egress as it was.
-  Result<os::Fd> open(const std::string& tenant, RangeLender* ranges);
+  // After a failure the next call finds all that outlives an egress as it was. `kept`: what an
+  // earlier launcher gave for this tenant, where there was one; used where we have no state of it.
+  Result<OpenedEgress> open(const std::string& tenant, RangeLender* ranges, const os::Fd& kept);
   // Gives the owner's link to a new broker; an earlier one has ended.
   Result<os::Fd> open_broker(const std::string& tenant);
   // Starts who reads it for the tenant's broker. `denied`: see start_reader. `unavailable`: no
@@ -82,16 +89,21 @@ class Egresses {
 
   // `unavailable`: the tenant's was not opened, or has died. After a failure nothing is held.
   Status add(const std::string& tenant, const std::string& id, os::SteeredSockets sockets);
+  // Of one that an earlier launcher has launched: held also while no egress runs for it.
+  void adopt(const std::string& tenant, const std::string& id, os::SteeredSockets sockets);
   void remove(const std::string& id);
-  std::size_t held() const noexcept { return held_.size(); }
-
- private:
-  Result<Egress::Estate*> estate_of(const std::string& tenant, RangeLender* ranges);
-
   struct Held {
     std::string tenant;
     os::SteeredSockets sockets;
   };
+  // nullptr: it has no network.
+  const Held* find(const std::string& id) const;
+  std::size_t held() const noexcept { return held_.size(); }
+
+ private:
+  Result<Egress::Estate*> estate_of(const std::string& tenant, RangeLender* ranges,
+                                    const os::Fd& kept);
+
   struct Broker {
     os::Child child;
     os::Fd sources;  // what readers of sources tell it; empty where the floor names none

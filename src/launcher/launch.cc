@@ -163,13 +163,13 @@ Result<std::string> Launch::start() {
 
 }  // namespace
 
-Result<os::Fd> Workshop::open_egress(const std::string& tenant) {
+Result<OpenedEgress> Workshop::open_egress(const std::string& tenant, const os::Fd& kept) {
   if (!steered) {
     // Made while the node and the egress talk.
     TRY(NetPool pool, NetPool::start(NetKind::steered, networks.ahead(), networks.refills()));
     steered.emplace(std::move(pool));
   }
-  return egresses->open(tenant, floor.ranges > 0 ? &ranges : nullptr);
+  return egresses->open(tenant, floor.ranges > 0 ? &ranges : nullptr, kept);
 }
 
 Result<Workshop::TakenNetwork> Workshop::take_network(const frame::LaunchPlan& plan) {

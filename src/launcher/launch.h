@@ -52,7 +52,7 @@ struct Workshop {
   };
   Result<TakenNetwork> take_network(const frame::LaunchPlan& plan);
   // Answers OpenEgress.
-  Result<os::Fd> open_egress(const std::string& tenant);
+  Result<OpenedEgress> open_egress(const std::string& tenant, const os::Fd& kept);
 
   // Whether there is something to make ahead when nobody waits, and making one of them.
   bool wants_more() const noexcept;

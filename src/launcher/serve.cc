@@ -34,6 +34,7 @@ constexpr std::uint64_t kFirstTag = 5;
 constexpr std::size_t kMostHeld = 10'000;
 constexpr std::size_t kFdsOfSandbox = 3;  // control, pid 1, the lock of its ids
 constexpr std::size_t kFdsOfImage = 1;    // the top of its disk
+constexpr std::size_t kMostFds = 4;       // beside a message of a node: those of Deposit
 // Who reads one in order takes no longer than a moment.
 constexpr std::size_t kMostReaders = 16;
 // For the pools, and for opening the groups of the one that ends: with none left it could not be
@@ -248,7 +249,7 @@ void Server::drop_node() {
 Status Server::serve_node() {
   if (!node_) return {};
   const std::span buffer{message_.get(), frame::kLongestLauncherMessage};
-  auto got = os::receive(node_, buffer, 2);
+  auto got = os::receive(node_, buffer, kMostFds);
   if (!got || got->bytes == 0) {
     drop_node();
     return {};
@@ -339,9 +340,18 @@ Status Server::send_launched(const std::string& id, const Sandbox& sandbox) {
   send(frame::Launched{.id = id,
                        .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
                        .first_id = sandbox.range ? sandbox.range->first() : 0,
-                       .groups = sandbox.groups.paths()},
+                       .groups = sandbox.groups.paths(),
+                       .tenant = add_network(id, fds)},
        fds);
   return {};
+}
+
+// In local use all ends with us, and nobody needs them.
+std::string Server::add_network(const std::string& id, std::vector<const os::Fd*>& fds) const {
+  const Egresses::Held* const held = workshop_.egresses->find(id);
+  if (held == nullptr || when_alone_ == WhenAlone::end) return {};
+  fds.insert(fds.end(), {&held->sockets.tcp, &held->sockets.udp});
+  return held->tenant;
 }
 
 Server::Buried Server::bury(const std::string& id) {
@@ -416,15 +426,25 @@ void Server::answer(const frame::Fetch& request) {
   if (deposited == nullptr) return;
   std::vector<const os::Fd*> fds{&deposited->control};
   if (deposited->range) fds.push_back(&deposited->range);
-  send(frame::Stored{.id = request.id}, fds);
+  const std::string tenant = add_network(request.id, fds);
+  send(frame::Stored{.id = request.id, .address = {}, .tenant = tenant}, fds);
 }
 
 void Server::answer(const frame::Deposit& request, std::vector<os::Fd> fds) {
   if (knows(request.id)) return refuse(request.id, "exists", "the id is in use");
   if (is_full()) return refuse(request.id, "exhausted", "too many sandboxes are held");
   os::fault_point("launcher.deposit.asked");
+  auto sockets = take_sockets(fds);
+  if (!sockets) return refuse(request.id, "malformed", sockets.error().text());
+  if (sockets->has_value() && !is_base32_name(request.tenant)) {
+    return refuse(request.id, "malformed", "a tenant that is not of our alphabet");
+  }
   const Status added = deposits_.add(request.id, std::move(fds));
   if (!added) return refuse(request.id, "malformed", added.error().text());
+  if (*sockets) {
+    workshop_.egresses->adopt(request.tenant, request.id, **std::move(sockets));
+    deposits_.find(request.id)->network.emplace(*workshop_.egresses, request.id);
+  }
   send(frame::Stored{.id = request.id});
 }
 
@@ -438,7 +458,7 @@ void Server::answer(const frame::KeepListener& request, std::vector<os::Fd> fds)
   os::fault_point("launcher.listener.asked");
   const Status kept = listeners_.keep(request.name, {request.address, std::move(fds.front())});
   if (!kept) return refuse(about, "malformed", kept.error().text());
-  send(frame::Stored{.id = about, .address = request.address});
+  send(frame::Stored{.id = about, .address = request.address, .tenant = {}});
 }
 
 void Server::answer(const frame::TakeListener& request) {
@@ -446,18 +466,19 @@ void Server::answer(const frame::TakeListener& request) {
   const Listeners::Kept* const kept = listeners_.find(request.name);
   if (kept == nullptr) return refuse(about, "not_found", "no socket of that name is kept");
   const os::Fd* const socket = &kept->socket;
-  send(frame::Stored{.id = about, .address = kept->address}, {&socket, 1});
+  send(frame::Stored{.id = about, .address = kept->address, .tenant = {}}, {&socket, 1});
 }
 
-void Server::answer(const frame::OpenEgress& request) {
+void Server::answer(const frame::OpenEgress& request, std::vector<os::Fd> fds) {
   const std::string about = "egress:" + request.tenant;
   if (!request.tenant.empty() && !is_base32_name(request.tenant)) {
     return refuse(about, "malformed", "a tenant that is not of our alphabet");
   }
-  const auto link = workshop_.open_egress(request.tenant);
-  if (!link) return refuse(about, "unavailable", link.error().text());
-  const os::Fd* const beside = &*link;
-  send(frame::EgressOpened{about}, {&beside, 1});
+  const auto opened =
+      workshop_.open_egress(request.tenant, fds.empty() ? os::Fd{} : std::move(fds.front()));
+  if (!opened) return refuse(about, "unavailable", opened.error().text());
+  const std::array<const os::Fd*, 2> beside{&opened->link, &opened->state};
+  send(frame::EgressOpened{about}, beside);
 }
 
 void Server::answer(const frame::OpenBroker& request) {

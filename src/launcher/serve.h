@@ -58,12 +58,14 @@ class Server {
   void answer(const frame::List& request);
   void answer(const frame::KeepListener& request, std::vector<os::Fd> fds);
   void answer(const frame::TakeListener& request);
-  void answer(const frame::OpenEgress& request);
+  void answer(const frame::OpenEgress& request, std::vector<os::Fd> fds);
   void answer(const frame::OpenBroker& request);
   void answer(const frame::ReadSource& request);
   void send(const frame::FromLauncher& message, Fds fds = {});
   // What a node needs of a sandbox, with a lock of its own.
   Status send_launched(const std::string& id, const Sandbox& sandbox);
+  // Its sockets, where it has some; gives whose.
+  std::string add_network(const std::string& id, std::vector<const os::Fd*>& fds) const;
   void refuse(const std::string& id, std::string code, std::string text);
   void drop_node();
   bool knows(const std::string& id) const;

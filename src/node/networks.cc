@@ -37,7 +37,8 @@ async::Task<void> NetworkShare::begin(plan::Lowered& lowered, const std::string&
   co_return Status{};
 }
 
-async::Task<void> NetworkShare::go_on(const frame::Serve& serve) {
+async::Task<void> NetworkShare::go_on(const frame::Serve& serve, const std::string& state) {
+  bundle_.emplace(TrustBundle::adopt(state, id_));
   const auto serving = co_await network_.serve(serve, record_.ears());
   if (!serving) co_return serving.error();
   co_return Status{};
@@ -46,7 +47,8 @@ async::Task<void> NetworkShare::go_on(const frame::Serve& serve) {
 TenantNetwork& Networks::of(const std::string& tenant) {
   auto& network = networks_[tenant];
   if (!network) {
-    network = std::make_unique<TenantNetwork>(executor_, [this, tenant] { return open_(tenant); });
+    network = std::make_unique<TenantNetwork>(
+        executor_, [this, tenant](os::Fd state) { return open_(tenant, std::move(state)); });
     scope_->spawn(network->keep());
   }
   return *network;

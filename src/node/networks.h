@@ -36,7 +36,7 @@ class NetworkShare {
   // has what its clients need to trust it. `state`: the node's directory.
   async::Task<void> begin(plan::Lowered& lowered, const std::string& state);
   // Of one that lives already.
-  async::Task<void> go_on(const frame::Serve& serve);
+  async::Task<void> go_on(const frame::Serve& serve, const std::string& state);
 
   // Told of each refusal that is not like one before; it outlives this.
   void when_refused(std::function<void(const Denial&)> act) {
@@ -62,8 +62,9 @@ class NetworkShare {
 // Used from the loop's thread only.
 class Networks {
  public:
-  using Open = std::function<async::Task<os::Fd>(std::string tenant)>;
-  // `tenant` is as the launcher knows it. `log` outlives it.
+  // As of TenantNetwork; `tenant` is as the launcher knows it.
+  using Open = std::function<async::Task<sandbox::OpenedEgress>(std::string tenant, os::Fd state)>;
+  // `log` outlives it.
   Networks(asio::any_io_executor executor, Open open, audit::FileLog& log)
       : executor_{std::move(executor)}, open_{std::move(open)}, log_{log} {}
 

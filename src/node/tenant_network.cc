@@ -100,6 +100,18 @@ asio::awaitable<void> TenantNetwork::serve_link() {
   }
 }
 
+async::Task<void> TenantNetwork::open() {
+  os::Fd state;
+  if (state_) {
+    CO_TRY(state, os::duplicate(state_));
+  }
+  CO_TRY(sandbox::OpenedEgress opened, co_await open_(std::move(state)));
+  CO_TRY_DO(os::set_nonblocking(opened.link, true));
+  link_ = std::move(opened.link);
+  state_ = std::move(opened.state);
+  co_return Status{};
+}
+
 asio::awaitable<void> TenantNetwork::keep() {
   auto pause = kFirstPause;
   for (;;) {
@@ -108,14 +120,13 @@ asio::awaitable<void> TenantNetwork::keep() {
       co_await wanted_.async_wait(async::kQuiet);
     }
     const Ticks began = std::chrono::steady_clock::now();
-    auto link = co_await open_();
-    if (link && os::set_nonblocking(*link, true)) {
-      link_ = *std::move(link);
+    const Status opened = co_await open();
+    if (opened) {
       if (when_opened_) static_cast<void>(co_await when_opened_());
       co_await serve_link();
       link_ = {};
-    } else if (!link) {
-      log(LogLevel::error, "node", "no egress", {{"failure", link.error().text()}});
+    } else {
+      log(LogLevel::error, "node", "no egress", {{"failure", opened.error().text()}});
     }
     if (std::chrono::steady_clock::now() - began > kQuietLife) pause = kFirstPause;
     asio::steady_timer timer{executor_, pause};

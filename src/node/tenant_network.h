@@ -18,6 +18,7 @@
 #include "frame/egress.h"
 #include "node/network.h"
 #include "os/fd.h"
+#include "sandbox/process/launcher_link.h"
 
 namespace cordon::node {
 
@@ -25,7 +26,8 @@ namespace cordon::node {
 class TenantNetwork {
  public:
   // Gives a link to a running egress, started where there is none. An earlier link is dead.
-  using Open = std::function<async::Task<os::Fd>()>;
+  // `state`: of the last one, for a launcher that has not seen it.
+  using Open = std::function<async::Task<sandbox::OpenedEgress>(os::Fd state)>;
   TenantNetwork(asio::any_io_executor executor, Open open);
   TenantNetwork(const TenantNetwork&) = delete;
   TenantNetwork& operator=(const TenantNetwork&) = delete;
@@ -63,6 +65,7 @@ class TenantNetwork {
   bool hear_waiting();
   void hear(const frame::EgressToNode& message);
   void answer(const std::string& id, std::uint64_t generation, Result<frame::Serving> answer);
+  async::Task<void> open();
   asio::awaitable<void> serve_link();
 
   asio::any_io_executor executor_;
@@ -70,6 +73,7 @@ class TenantNetwork {
   std::function<async::Task<void>()> when_opened_;
   bool is_wanted_ = false;  // also without members
   os::Fd link_;
+  os::Fd state_;
   std::map<std::string, Member> members_;
   asio::steady_timer wanted_;    // never fires: cancelled when there is something to send
   asio::steady_timer answered_;  // and this, when something was answered

@@ -32,6 +32,9 @@ void remove_old(const std::string& directory) {
   }
 }
 
+std::string bundles_below(const std::string& state) { return state + "/authorities"; }
+std::string bundle_name(const SandboxId& id) { return id.text() + ".pem"; }
+
 }  // namespace
 
 Result<TrustBundle> TrustBundle::write(const std::string& state, const SandboxId& id,
@@ -49,15 +52,19 @@ Result<TrustBundle> TrustBundle::write(const std::string& state, const SandboxId
   }
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += certificate;
-  const std::string directory = state + "/authorities";
+  const std::string directory = bundles_below(state);
   std::error_code ignored;
   std::filesystem::create_directories(directory, ignored);
   TRY(const os::Fd dir, os::open_own_directory(directory));
   remove_old(directory);
-  const std::string name = id.text() + ".pem";
+  const std::string name = bundle_name(id);
   // The workload reads it under an id of its own.
   TRY_DO(os::create_file(dir, name.c_str(), text, 0644));
   return TrustBundle{directory + "/" + name, std::move(system)};
+}
+
+TrustBundle TrustBundle::adopt(const std::string& state, const SandboxId& id) {
+  return {bundles_below(state) + "/" + bundle_name(id), {}};
 }
 
 TrustBundle::TrustBundle(TrustBundle&& other) noexcept

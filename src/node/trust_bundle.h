@@ -14,13 +14,15 @@ class TrustBundle {
   // Writes it below `state`, where Cordon keeps its own files. `certificate`: PEM.
   static Result<TrustBundle> write(const std::string& state, const SandboxId& id,
                                    const std::string& certificate);
+  // What write() has left of a sandbox that lives on, where there is one.
+  static TrustBundle adopt(const std::string& state, const SandboxId& id);
   TrustBundle(TrustBundle&& other) noexcept;
   TrustBundle& operator=(TrustBundle&&) = delete;
   // Removes the file.
   ~TrustBundle();
 
   const std::string& path() const noexcept { return path_; }
-  // The host's own bundle; empty where it has none.
+  // The host's own bundle; empty where it has none, and for one that was adopted.
   const std::string& system() const noexcept { return system_; }
 
  private:

@@ -98,6 +98,51 @@ def lives_through_deaths(node, internet):
         expect(fetched(client, sandbox, "-k", f"https://{OTHER}/")[1] != 0, "after the egress's death another host is reached")
 
 
+def fds_of(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def lives_through_launchers(node, internet):
+    """A launcher takes its egresses with it: the next one starts them with the sockets, names and authorities that there were."""
+    where = ("-w", "%{http_code} %{remote_ip}")
+
+    def again(client, sandbox, said, when):
+        until = time.monotonic() + 10
+        while fetched(client, sandbox, *where, f"https://{ALLOWED}/") != said:
+            expect(time.monotonic() < until, "no network, or another address,", when, node.log("cordond")[-1500:])
+        equal(fetched(client, sandbox, "-X", "POST", f"https://{ALLOWED}/"), ("403", 0), when)
+        expect(fetched(client, sandbox, "-k", f"https://{OTHER}/")[1] != 0, "another host is reached", when)
+
+    with node.client(tenant="a") as client:
+        rule = {"host": ALLOWED, "methods": ["GET"]}
+        expect(made(client, {"policy": policy(rule)}), "the egress runs")
+        before = fds_of(node.node.pid)
+        sandbox = made(client, {"policy": policy(rule), "timeout_seconds": 600})
+        expect(fetched(client, sandbox, "-k", f"https://{OTHER}/")[1] != 0, "another host is reached")
+        said = fetched(client, sandbox, *where, f"https://{ALLOWED}/")
+        expect(said[0].startswith("200 198.18."), said)
+        old = egress_of(node)
+        node.end(node.launcher, 9)
+        node.start_launcher()
+        again(client, sandbox, said, "after the launcher's death")
+        expect(egress_of(node) != old, "the old egress lives")
+    node.end(node.node, 9)
+    node.start_node()
+    with node.client(tenant="a") as client:
+        again(client, sandbox, said, "after both, one after the other")
+        node.end(node.launcher, 9)
+        node.start_launcher()
+        again(client, sandbox, said, "after a second launcher's death")
+        os.kill(egress_of(node), 9)
+        again(client, sandbox, said, "after the egress's death")
+        for each in client.ask("GET", "/v1/sandboxes").json["sandboxes"]:
+            equal(client.ask("DELETE", f"/v1/sandboxes/{each['id']}").status, 200)
+        equal(os.listdir(node.base / "state/authorities"), [], "bundles that are left")
+        until = time.monotonic() + 5
+        while fds_of(node.node.pid) > before:
+            expect(time.monotonic() < until, "descriptors that are left:", before, fds_of(node.node.pid))
+
+
 def egress_of(node):
     return next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and name_of(pid) == "cordon-egress" and in_node(pid, node))
 
@@ -164,7 +209,8 @@ def a_policy_that_is_narrowed(node, internet):
         expect(not reached(client, OTHER), "with no network at all")
 
 
-CHECKS = (a_policy_that_is_narrowed, hosts_that_are_granted, requests_are_judged, sandboxes_of_one_tenant_share_an_egress, lives_through_deaths)
+CHECKS = (a_policy_that_is_narrowed, hosts_that_are_granted, requests_are_judged, sandboxes_of_one_tenant_share_an_egress, lives_through_deaths,
+          lives_through_launchers)
 
 
 def main():

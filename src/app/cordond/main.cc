@@ -183,9 +183,11 @@ async::Task<void> serve(Opened& opened) {
   const node::SandboxIds ids{opened.key, {.epoch = opened.start}};
   node::Quotas quotas{settings, opened.clock};
   node::Budgets budgets{opened.clock};
-  node::Networks networks{
-      executor, [&](std::string tenant) { return launcher.open_egress(std::move(tenant)); },
-      opened.log};
+  node::Networks networks{executor,
+                          [&](std::string tenant, os::Fd state) {
+                            return launcher.open_egress(std::move(tenant), std::move(state));
+                          },
+                          opened.log};
   node::Brokers brokers{executor, opened.clock,
                         [&](std::string tenant) { return launcher.open_broker(std::move(tenant)); },
                         networks};

@@ -15,6 +15,8 @@
 namespace cordon::sandbox {
 namespace {
 
+constexpr std::size_t kMostFds = 5;  // beside a message of a launcher: those of Launched
+
 // For another launcher. Whoever calls wants to hear, too, that there is none.
 constexpr std::chrono::seconds kPatience{3};
 
@@ -39,6 +41,17 @@ Error error_of(const frame::FromLauncher& message) {
     return Error{Errc::unavailable, broken->step + ": " + broken->text};
   }
   return Error{Errc::internal, "the launcher answered something else"};
+}
+
+// The last two, taken from `fds`, where it is said that they are there.
+os::SteeredSockets sockets_beside(const std::string& tenant, std::vector<os::Fd>& fds) {
+  os::SteeredSockets sockets;
+  if (tenant.empty() || fds.size() < 2) return sockets;
+  sockets.udp = std::move(fds.back());
+  fds.pop_back();
+  sockets.tcp = std::move(fds.back());
+  fds.pop_back();
+  return sockets;
 }
 
 }  // namespace
@@ -163,7 +176,7 @@ async::Task<LauncherLink::Message> LauncherLink::receive() {
   // Not set to zero: no page is touched that no message fills.
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(frame::kLongestLauncherMessage);
   const std::span buffer{memory.get(), frame::kLongestLauncherMessage};
-  auto got = os::receive(*async::BorrowedFd{socket_}, buffer, 3);
+  auto got = os::receive(*async::BorrowedFd{socket_}, buffer, kMostFds);
   if (!got || got->bytes == 0) co_return lost();
   CO_TRY(frame::FromLauncher body, frame::decode_from_launcher(buffer.first(got->bytes)));
   Message message{std::move(body), std::move(got->fds)};
@@ -194,16 +207,19 @@ async::Task<LauncherLink::Message> LauncherLink::ask(frame::ToLauncher request, 
 Result<LaunchedSandbox> LauncherLink::sandbox_of(Message message) {
   std::vector<os::Fd>& fds = message.fds;
   if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
+    os::SteeredSockets sockets = sockets_beside(launched->tenant, fds);
     if (fds.size() < 2) return Error{Errc::internal, "the launcher sent no stream"};
     return LaunchedSandbox{std::move(*launched), std::move(fds[0]), std::move(fds[1]),
-                           fds.size() > 2 ? std::move(fds[2]) : os::Fd{}};
+                           fds.size() > 2 ? std::move(fds[2]) : os::Fd{}, std::move(sockets)};
   }
   if (auto* stored = std::get_if<frame::Stored>(&message.body)) {
+    os::SteeredSockets sockets = sockets_beside(stored->tenant, fds);
     if (fds.empty()) return Error{Errc::internal, "the launcher sent no stream"};
-    return LaunchedSandbox{{.id = std::move(stored->id)},
+    return LaunchedSandbox{{.id = std::move(stored->id), .tenant = std::move(stored->tenant)},
                            std::move(fds[0]),
                            os::Fd{},
-                           fds.size() > 1 ? std::move(fds[1]) : os::Fd{}};
+                           fds.size() > 1 ? std::move(fds[1]) : os::Fd{},
+                           std::move(sockets)};
   }
   return error_of(message.body);
 }
@@ -246,8 +262,12 @@ async::Task<void> LauncherLink::deposit(LaunchedSandbox copies) {
   std::vector<os::Fd> fds;
   fds.push_back(std::move(copies.control));
   if (copies.range) fds.push_back(std::move(copies.range));
+  if (copies.sockets.tcp && copies.sockets.udp) {
+    fds.push_back(std::move(copies.sockets.tcp));
+    fds.push_back(std::move(copies.sockets.udp));
+  }
   const std::string id = copies.about.id;
-  const frame::Deposit request{id};
+  const frame::Deposit request{id, copies.about.tenant};
   CO_TRY(Message message, co_await ask(request, id, std::move(fds)));
   if (!std::holds_alternative<frame::Stored>(message.body)) co_return error_of(message.body);
   co_return Status{};
@@ -272,22 +292,24 @@ async::Task<KeptListener> LauncherLink::take_listener(std::string name) {
                          std::move(message.fds.front())};
 }
 
-async::Task<os::Fd> LauncherLink::ask_for_link(frame::ToLauncher request, std::string about) {
-  CO_TRY(Message message, co_await ask(std::move(request), std::move(about)));
-  const bool opened = std::holds_alternative<frame::EgressOpened>(message.body) ||
-                      std::holds_alternative<frame::BrokerOpened>(message.body);
-  if (!opened || message.fds.size() != 1) co_return error_of(message.body);
-  co_return std::move(message.fds.front());
-}
-
-async::Task<os::Fd> LauncherLink::open_egress(std::string tenant) {
+async::Task<OpenedEgress> LauncherLink::open_egress(std::string tenant, os::Fd state) {
   std::string about = "egress:" + tenant;
-  return ask_for_link(frame::OpenEgress{std::move(tenant)}, std::move(about));
+  std::vector<os::Fd> fds;
+  if (state) fds.push_back(std::move(state));
+  frame::OpenEgress request{std::move(tenant)};
+  CO_TRY(Message message, co_await ask(std::move(request), std::move(about), std::move(fds)));
+  const bool opened = std::holds_alternative<frame::EgressOpened>(message.body);
+  if (!opened || message.fds.size() != 2) co_return error_of(message.body);
+  co_return OpenedEgress{std::move(message.fds[0]), std::move(message.fds[1])};
 }
 
 async::Task<os::Fd> LauncherLink::open_broker(std::string tenant) {
   std::string about = "broker:" + tenant;
-  return ask_for_link(frame::OpenBroker{std::move(tenant)}, std::move(about));
+  frame::OpenBroker request{std::move(tenant)};
+  CO_TRY(Message message, co_await ask(std::move(request), std::move(about)));
+  const bool opened = std::holds_alternative<frame::BrokerOpened>(message.body);
+  if (!opened || message.fds.size() != 1) co_return error_of(message.body);
+  co_return std::move(message.fds.front());
 }
 
 async::Task<void> LauncherLink::read_source(frame::ReadSource wanted) {

@@ -14,6 +14,7 @@
 #include "frame/launch_plan.h"
 #include "frame/launcher.h"
 #include "os/fd.h"
+#include "os/steering.h"
 
 namespace cordon::sandbox {
 
@@ -22,6 +23,13 @@ struct LaunchedSandbox {
   os::Fd control;
   os::Fd pidfd;  // of pid 1; empty for one that was deposited
   os::Fd range;  // the lock of its id range; empty where it has none
+  // Of its network, which about.tenant's egress serves: held for another launcher; never used here.
+  os::SteeredSockets sockets;
+};
+
+struct OpenedEgress {
+  os::Fd link;
+  os::Fd state;  // for open_egress() of the next launcher; nothing that can be opened here
 };
 
 struct KeptListener {
@@ -64,8 +72,8 @@ class LauncherLink {
   async::Task<KeptListener> take_listener(std::string name);
 
   // The node's link to the tenant's cordon-egress (frame/egress.h), which is started where it does
-  // not run. An earlier link is dead.
-  async::Task<os::Fd> open_egress(std::string tenant);
+  // not run. An earlier link is dead. `state`: a copy of what the last call gave.
+  async::Task<OpenedEgress> open_egress(std::string tenant, os::Fd state = {});
   // The owner's link to the tenant's cordon-broker (frame/broker.h), started anew. Before:
   // open_egress().
   async::Task<os::Fd> open_broker(std::string tenant);
@@ -90,7 +98,6 @@ class LauncherLink {
   // One request and the answer that is about `id`.
   async::Task<Message> ask(frame::ToLauncher request, std::string id, std::vector<os::Fd> fds = {});
   async::Task<Message> receive();
-  async::Task<os::Fd> ask_for_link(frame::ToLauncher request, std::string about);
   static Result<LaunchedSandbox> sandbox_of(Message message);
   Error lost();
 

@@ -35,7 +35,10 @@ class LocalLauncher {
   async::Task<LaunchedSandbox> launch(const frame::LaunchPlan& plan) { return link_.launch(plan); }
   async::Task<frame::Ended> destroy(std::string id) { return link_.destroy(std::move(id)); }
 
-  async::Task<os::Fd> open_egress() { return link_.open_egress({}); }
+  async::Task<os::Fd> open_egress() {
+    CO_TRY(OpenedEgress opened, co_await link_.open_egress({}));
+    co_return std::move(opened.link);
+  }
   async::Task<os::Fd> open_broker() { return link_.open_broker({}); }
 
   // Calls `act` once, when the launcher has ended. One at a time; `ignore_end` takes it back.

@@ -81,6 +81,7 @@ ProcessSandbox::ProcessSandbox(const asio::any_io_executor& executor, LaunchedSa
     : about_{std::move(launched.about)},
       pidfd_{executor},
       range_{std::move(launched.range)},
+      sockets_{std::move(launched.sockets)},
       link_{std::make_shared<GuestLink>(executor, std::move(launched.control), origin)},
       ending_{std::move(ending)} {
   if (launched.pidfd) pidfd_.assign(launched.pidfd.release());
@@ -96,10 +97,14 @@ std::unique_ptr<Process> ProcessSandbox::adopt(std::uint32_t number, Acknowledgi
 }
 
 Result<LaunchedSandbox> ProcessSandbox::copies() const {
-  LaunchedSandbox copies{.about = {.id = about_.id}, .control = {}, .pidfd = {}, .range = {}};
+  LaunchedSandbox copies{.about = {.id = about_.id, .tenant = about_.tenant}};
   TRY(copies.control, link_->copy_stream());
   if (range_) {
     TRY(copies.range, os::duplicate(range_));
+  }
+  if (sockets_.tcp && sockets_.udp) {
+    TRY(copies.sockets.tcp, os::duplicate(sockets_.tcp));
+    TRY(copies.sockets.udp, os::duplicate(sockets_.udp));
   }
   return copies;
 }

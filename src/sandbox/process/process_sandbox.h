@@ -61,6 +61,7 @@ class ProcessSandbox final : public Sandbox {
   frame::Launched about_;
   asio::posix::stream_descriptor pidfd_;  // of pid 1; closed where it was deposited
   os::Fd range_;
+  os::SteeredSockets sockets_;
   std::shared_ptr<GuestLink> link_;
   Ending ending_;
   std::shared_ptr<void> kept_;
