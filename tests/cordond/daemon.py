@@ -202,6 +202,16 @@ dir = "{self.root}"
                     return int(pid)
         return None
 
+    def pids_of(self, name):
+        """Of programs of ours that the launcher has started, or a launcher before it."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                where = pathlib.Path("/proc") / pid
+                if (where / "comm").read_text().strip() == name and os.readlink(where / "exe").startswith(str(self.base)):
+                    found.append(int(pid))
+        return found
+
     def end(self, child, how=signal.SIGTERM):
         if child and child.poll() is None:
             child.send_signal(how)

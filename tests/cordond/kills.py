@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of cordond and of its launcher at random, under load: `kills.py PROGRAMS [--kills N] [--seed S]`. Nothing of a sandbox is left behind,
-no byte of output is lost or doubled, no exit is lost, and the living are back in two seconds. 77: needs root."""
+"""kill -9 of cordond, of its launcher, of egress and broker at random, under load: `kills.py PROGRAMS [--kills N] [--seed S]`. Nothing of a sandbox is
+left behind, no byte of output is lost or doubled, no exit is lost, names keep their addresses, and the living are back in two seconds. 77: needs root."""
 import argparse
 import contextlib
 import http.client
@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -18,7 +19,11 @@ from daemon import Daemon
 from faults import ask_until, bonds, left_of, rows
 from life import within
 
-LIVING = 6
+LIVING, WITH_NETWORK = 6, 2
+HOST = "keeps.example"
+POLICY = {"network": {"mode": "restricted", "egress_allowlist": [f"{HOST}:443"]}, "credentials": {"mode": "just_in_time", "grants": [
+    {"name": "test", "env": "TOKEN", "from": "secret:kept", "host": HOST, "header": "Authorization: Bearer {secret}"}]}}
+VICTIMS = ("cordond",) * 9 + ("launcher",) * 5 + ("cordon-egress",) * 3 + ("cordon-broker",) * 3
 QUOTA = '[quota]\nsandboxes = 1000\ncreates_per_second = 10000\nmemory = "1000Gi"\ncpus = "1000"\n'
 
 
@@ -28,7 +33,8 @@ class Load:
     def __init__(self, node, mark):
         self.node, self.mark = node, mark
         self.stop, self.wrong, self.ids = threading.Event(), [], set()
-        self.bytes = self.exits = self.runs = self.created = 0
+        self.bytes = self.exits = self.runs = self.created = self.asked = 0
+        self.addresses = {}      # of HOST, by sandbox
 
     def ask(self, method, path, body=None, fields=None, wanted=(200, 201, 204)):
         return ask_until(self.node, 30, (method, path, body, fields), wanted)
@@ -89,6 +95,18 @@ class Load:
                     equal(said.json["stdout"], "x")
                     self.runs += 1
 
+    def address(self, sandbox):
+        """Of the host that it may reach, until there is one: the first is the one for ever."""
+        until = time.monotonic() + 20
+        while True:
+            said = self.ask("POST", f"/v1/sandboxes/{sandbox}/run", {"command": ["getent", "ahostsv4", HOST]}).json
+            if said["process"].get("exit", {}).get("code") == 0:
+                break
+            expect(time.monotonic() < until, "no network for 20 s:", said)
+        address = said["stdout"].split()[0]
+        equal(address, self.addresses.setdefault(sandbox, address), "address")
+        self.asked += 1
+
     def come_and_go(self):
         key = uuid.uuid4().hex
         sandbox = self.ask("POST", "/v1/sandboxes", {"timeout_seconds": 300}, {"Idempotency-Key": key}).json["id"]
@@ -98,8 +116,8 @@ class Load:
 
 
 def kill_one(node, load, living):
-    """Gives how long it took until all were there again."""
-    victim = "launcher" if random.random() < 0.3 else "cordond"
+    """Gives how long it took until all were there again, and until they had their network."""
+    victim = random.choice(VICTIMS)
     time.sleep(random.random() * 0.4)
     before = bonds(node)
     began = time.monotonic()
@@ -107,30 +125,39 @@ def kill_one(node, load, living):
         node.end(node.launcher, signal.SIGKILL)
         node.start_launcher()
     else:
-        pid = node.node_pid()
+        pid = node.node_pid() if victim == "cordond" else next(iter(node.pids_of(victim)), None)
         if pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     listed = {each["id"] for each in load.ask("GET", "/v1/sandboxes?limit=1000").json["sandboxes"]}
     took = time.monotonic() - began
     expect(living <= listed, "a", victim, "died, and with it", living - listed)
-    within(10, "a node for the launcher", lambda: bonds(node) > before)     # a second death before that may take all along
-    return victim, took
+    for sandbox in load.addresses:
+        load.address(sandbox)
+    if victim in ("cordond", "launcher"):
+        within(10, "a node for the launcher", lambda: bonds(node) > before)     # a second death before that may take all along
+    return victim, took, time.monotonic() - began
 
 
 def torment(node, kills):
-    """C217, for the node's two processes: deaths at random while sandboxes are made, used and ended; 500 in `./dev full`."""
+    """C217, for the node's processes: deaths at random while sandboxes are made, used and ended; 500 in `./dev full`."""
     load = Load(node, f"mark{uuid.uuid4().int % 10**9}")
-    living = {load.ask("POST", "/v1/sandboxes", {"timeout_seconds": 3600}).json["id"] for _ in range(LIVING)}
+    load.ask("PUT", "/v1/secrets/kept", "a secret")
+    living = {load.ask("POST", "/v1/sandboxes", {"timeout_seconds": 3600}).json["id"] for _ in range(LIVING - WITH_NETWORK)}
+    for _ in range(WITH_NETWORK):
+        load.address(load.ask("POST", "/v1/sandboxes", {"timeout_seconds": 3600, "policy": POLICY}).json["id"])
+    living |= set(load.addresses)
     work = [lambda at=each: load.follow(at) for each in living] + [load.run, load.run, load.come_and_go, load.come_and_go]
     threads = [threading.Thread(target=load.guarded, args=(each,)) for each in work]
     for thread in threads:
         thread.start()
-    times = {"launcher": [], "cordond": []}
+    times = {victim: [] for victim in VICTIMS}
+    networks = []
     try:
         for number in range(kills):
-            victim, took = kill_one(node, load, living)
+            victim, took, network = kill_one(node, load, living)
             times[victim].append(took)
+            networks.append(network)
             if took > 2:
                 print(f"slow: {victim}, {took:.2f} s\n{node.log('launcher')[-2500:]}", flush=True)
             expect(not load.wrong, *load.wrong)
@@ -150,12 +177,14 @@ def torment(node, kills):
     within(15, "nothing is left", lambda: not left_of(living | load.ids, load.mark))
     within(5, "a journal that is right", lambda: all(life == 2 for _, life in rows(node)))
     equal(os.listdir(node.base / "state/authorities"), [], "files")
-    every = sorted(times["cordond"] + times["launcher"])
+    every = sorted(took for each in times.values() for took in each)
     slowest = every[-1]
-    print(f"back after {every[len(every) // 2]:.2f} s (half of them), {every[len(every) * 99 // 100]:.2f} s (99 of 100), {slowest:.2f} s (all)")
+    print(f"back after {every[len(every) // 2]:.2f} s (half of them), {every[len(every) * 99 // 100]:.2f} s (99 of 100), {slowest:.2f} s (all); "
+          f"with their networks after {sorted(networks)[len(networks) // 2]:.2f} s, {max(networks):.2f} s (all)")
     expect(slowest <= 2, "adoption took", slowest)
-    return (f"{kills} kills ({len(times['cordond'])} of cordond, {len(times['launcher'])} of the launcher): {load.exits} exits, {load.bytes / 1e6:.1f} MB, "
-            f"{load.created} came and went, {load.runs} runs; all back after {slowest:.2f} s at most")
+    whom = ", ".join(f"{len(each)} of {victim}" for victim, each in times.items())
+    return (f"{kills} kills ({whom}): {load.exits} exits, {load.bytes / 1e6:.1f} MB, {load.created} came and went, {load.runs} runs, "
+            f"{load.asked} addresses asked for; all back after {slowest:.2f} s at most")
 
 
 def main():
@@ -169,7 +198,9 @@ def main():
         sys.exit(77)
     random.seed(options.seed)
     print("seed", options.seed, flush=True)
-    with Daemon(options.programs, settings=QUOTA, floor="sandboxes_ahead = 4\ngroups_ahead = 8\n", supervised=True) as node:
+    with tempfile.TemporaryDirectory(prefix="cordon-secrets-", dir="/var/tmp") as secrets, \
+         Daemon(options.programs, settings=QUOTA, floor=f"sandboxes_ahead = 4\ngroups_ahead = 8\nsecrets = {secrets}\n", supervised=True,
+                tools=("/usr/bin/getent",)) as node:
         try:
             print(torment(node, options.kills))
         except BaseException:

@@ -61,25 +61,10 @@ def sandboxes_of_one_tenant_share_an_egress(node, internet):
     with node.client(tenant="a") as client, node.client(tenant="b") as other:
         first, second = (made(client, {"policy": policy(f"{name}:443")}) for name in (ALLOWED, OTHER))
         third = made(other, {"policy": policy(f"{ALLOWED}:443")})
-        egresses = [pid for pid in os.listdir("/proc") if pid.isdigit() and name_of(pid) == "cordon-egress" and in_node(pid, node)]
-        equal(len(egresses), 2, "egresses of two tenants:")
+        equal(len(node.pids_of("cordon-egress")), 2, "egresses of two tenants:")
         for asker, sandbox, reached, not_reached in ((client, first, ALLOWED, OTHER), (client, second, OTHER, ALLOWED), (other, third, ALLOWED, OTHER)):
             expect(fetched(asker, sandbox, "-k", f"https://{reached}/")[1] == 0, sandbox, reached)
             expect(fetched(asker, sandbox, "-k", f"https://{not_reached}/")[1] != 0, sandbox, not_reached)
-
-
-def name_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
-def in_node(pid, node):
-    try:
-        return os.readlink(f"/proc/{pid}/exe").startswith(str(node.base))
-    except OSError:
-        return False
 
 
 def lives_through_deaths(node, internet):
@@ -144,7 +129,7 @@ def lives_through_launchers(node, internet):
 
 
 def egress_of(node):
-    return next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and name_of(pid) == "cordon-egress" and in_node(pid, node))
+    return node.pids_of("cordon-egress")[0]
 
 
 # Says that it has a connection, holds it, and ends when it has lost it.

@@ -23,7 +23,6 @@ if os.geteuid() != 0:
 from api import equal, expect, joined, made, started  # noqa: E402
 from internet import Internet  # noqa: E402
 from memory import in_memory  # noqa: E402
-from network import in_node, name_of  # noqa: E402
 
 HOST = "mirror.example.com"     # writes down what it hears
 
@@ -69,10 +68,6 @@ def spellings(secret):
     return [raw, raw[::-1], raw.hex().encode(), *(base64.b64encode(b"x" * shift + raw)[4:-4] for shift in range(3))]
 
 
-def programs(node, name):
-    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and name_of(pid) == name and in_node(pid, node)]
-
-
 def used_and_nowhere(node, internet):
     """C171, C183: the host hears the secret, the sandbox has a placeholder; no file, log or memory inside holds it, while it is in use."""
     secret = fresh()
@@ -89,8 +84,8 @@ def used_and_nowhere(node, internet):
         pid = awaited_sleep()
         equal(heard(internet, secret), 2)
         words = spellings(secret)
-        for each in (pid, *programs(node, "cordon-egress")):
-            expect(not in_memory(each, words)[0], "in the memory of", name_of(str(each)))
+        for each in (pid, *node.pids_of("cordon-egress")):
+            expect(not in_memory(each, words)[0], "in the memory of", each)
         for path in files_of(node):
             data = path.read_bytes()
             expect(not any(word in data for word in words), "in", path)
@@ -98,7 +93,7 @@ def used_and_nowhere(node, internet):
         placeholder = inside.split("inside: ")[1].strip()
         expect(in_memory(pid, [placeholder.encode()])[0], "the placeholder is not found in the sandbox's memory")
         expect(b"test" in (node.base / "state/audit.log").read_bytes(), "a use is not in the audit log")
-        expect(any(in_memory(each, [secret.encode()])[0] for each in programs(node, "cordon-broker")), "not even the broker has it")
+        expect(any(in_memory(each, [secret.encode()])[0] for each in node.pids_of("cordon-broker")), "not even the broker has it")
         client.ask("POST", sleeper + "/signal", {"signal": "KILL", "group": True})
         one = client.ask("POST", "/v1/run", {"command": ["sh", "-c", FETCH], "policy": policy()}).json
         equal((one["stdout"], heard(internet, secret)), ("200", 3), one)
@@ -162,18 +157,21 @@ def tenants_have_their_own(node, internet):
 
 
 def live_through_deaths(node, internet):
-    """Of cordond, of the broker, of the egress: the same sandbox uses its grant again, and a deleted secret stays deleted."""
+    """Of cordond, of the broker, of the egress, of the launcher: the same sandbox uses its grant again, and a deleted secret stays deleted."""
     secret = fresh()
     with node.client(tenant="a") as client:
         put(client, secret)
         sandbox = made(client, {"policy": policy(), "timeout_seconds": 600})
         equal(fetched(client, sandbox), "200")
-    for name in ("cordond", "cordon-broker", "cordon-egress"):
+    for name in ("cordond", "cordon-broker", "cordon-egress", "cordon-launcher"):
         if name == "cordond":
             node.end(node.node, 9)
             node.start_node()
+        elif name == "cordon-launcher":
+            node.end(node.launcher, 9)
+            node.start_launcher()
         else:
-            os.kill(programs(node, name)[0], 9)
+            os.kill(node.pids_of(name)[0], 9)
         with node.client(tenant="a") as client:
             before, until = heard(internet, secret), time.monotonic() + 10
             while fetched(client, sandbox) != "200":
