@@ -267,6 +267,26 @@ def revoked(node):
             expect("two\n" in text_of(until(goes_on, lambda event: event.get("data", "").endswith("two\n"))), "the other's")
 
 
+def expired(node):
+    """What a token has opened is cut in the second in which it expires."""
+    token, other = node.mint("--tenant", "a", "--expires", "5s"), node.mint("--tenant", "a")
+    began = time.time()
+    with node.client(token=other) as client:
+        process = started(client, made(client), "cat")
+        with opened(node, process + "/attach", token=token) as cut, opened(node, process + "/attach?acknowledge=client", token=other) as goes_on:
+            cut.send(BINARY, b"one\n")
+            equal(until(cut, lambda event: True)[0]["data"], "one\n")
+            try:
+                equal(list(cut.events()), [], "what came after its token's time")
+            except ConnectionError:
+                pass
+            lasted = time.time() - began
+            expect(3 < lasted < 10, "it lasted for", lasted)
+            equal(refused(node, process + "/attach", token=token).status, UNAUTHENTICATED)
+            goes_on.send(BINARY, b"two\n")
+            expect("two\n" in text_of(until(goes_on, lambda event: event.get("data", "").endswith("two\n"))), "the other's")
+
+
 def who_vanishes(node):
     """A client that goes without a word, and a node that dies: the process goes on, and nothing that was not acknowledged is lost."""
     with node.client() as client:
@@ -462,7 +482,7 @@ def at_our_terminal(node):
 
 
 CHECKS = {f.__name__: f for f in (output_is_the_same, output_is_acknowledged, a_conversation, much_both_ways, who_may, pages_of_a_browser,
-                                  what_breaks_it, revoked, who_vanishes, terminals, at_our_terminal)}
+                                  what_breaks_it, revoked, expired, who_vanishes, terminals, at_our_terminal)}
 
 if __name__ == "__main__":
     main(CHECKS, functools.partial(Daemon, tools=("/usr/bin/stty",)))

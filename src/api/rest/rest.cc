@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/rest/rest.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
 #include "api/rest/origin.h"
 #include "api/rest/rights.h"
 #include "async/unless.h"
+#include "async/waiting.h"
 #include "base/log.h"
 #include "token/key.h"
 
@@ -17,6 +21,7 @@ namespace {
 
 constexpr std::string_view kTenantField = "Cordon-Tenant";
 constexpr std::size_t kLongestTenant = 64;
+constexpr std::chrono::seconds kLongestLook{60};
 
 wire::ProblemAnswer no_route(const Match& found) {
   if (found.allowed.empty()) {
@@ -70,22 +75,39 @@ async::Task<void> Rest::serve(Call& call, const Route& route) {
 asio::awaitable<void> Rest::until_invalid(const Call& call) {
   using asio::experimental::awaitable_operators::operator||;
   if (call.key.empty()) {
-    co_await parts_.revocations.until_any(call.authority.revocations());
+    co_await (parts_.revocations.until_any(call.authority.revocations()) || until_expired(call));
   } else {
-    co_await (parts_.revocations.until_any(call.authority.revocations()) ||
+    co_await (parts_.revocations.until_any(call.authority.revocations()) || until_expired(call) ||
               parts_.keys.until_gone(call.key));
   }
 }
 
+// A second is the measure of expiry; and the clock of the wall may be set meanwhile.
+asio::awaitable<void> Rest::until_expired(const Call& call) {
+  asio::steady_timer look{co_await asio::this_coro::executor};
+  while (!is_expired(call)) {
+    using std::chrono::milliseconds;
+    const auto expires = call.authority.expires();
+    const auto left = expires ? std::chrono::ceil<milliseconds>(*expires - parts_.clock.wall())
+                              : milliseconds{kLongestLook};
+    look.expires_after(std::clamp(left, milliseconds{1}, milliseconds{kLongestLook}));
+    co_await look.async_wait(async::kQuiet);
+  }
+}
+
+bool Rest::is_expired(const Call& call) const {
+  return call.authority.is_expired(std::chrono::floor<std::chrono::seconds>(parts_.clock.wall()));
+}
+
 bool Rest::is_invalid(const Call& call) const {
   if (!call.key.empty() && !parts_.keys.has(call.key)) return true;
-  return parts_.revocations.has_any(call.authority.revocations());
+  return is_expired(call) || parts_.revocations.has_any(call.authority.revocations());
 }
 
 async::Task<void> Rest::serve_while_valid(Call& call, const Route& route) {
   return async::unless(
       until_invalid(call), [this, &call] { return is_invalid(call); }, (this->*route.handler)(call),
-      Error{Errc::denied, "the token was revoked"});
+      Error{Errc::denied, "the token was revoked, or has expired"});
 }
 
 async::Task<void> Rest::handle(http::Exchange& exchange) {

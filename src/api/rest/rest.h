@@ -104,9 +104,12 @@ class Rest {
 
  private:
   async::Task<void> serve(Call& call, const Route& route);
-  // Until it is done, or the token is revoked, or the key deleted: then what was begun breaks off.
+  // Until it is done, or the token is revoked or expires, or the key is deleted: then what was
+  // begun breaks off.
   async::Task<void> serve_while_valid(Call& call, const Route& route);
   asio::awaitable<void> until_invalid(const Call& call);
+  asio::awaitable<void> until_expired(const Call& call);
+  bool is_expired(const Call& call) const;
   bool is_invalid(const Call& call) const;
   Result<std::string> tenant_of(const http::RequestHead& head,
                                 const token::Authority& authority) const;
