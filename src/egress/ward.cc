@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include "async/borrowed_fd.h"
@@ -47,8 +48,8 @@ Ward::Ward(const Commons& commons, std::string id, StateSlot slot, Reports::Send
     : commons_{commons},
       id_{std::move(id)},
       slot_{slot},
-      reports_{id_, std::move(send), [this] { tell_soon(); }},
-      soon_{commons.executor},
+      reports_{id_, std::move(send), [this] { soon_.want(); }},
+      soon_{commons.executor, kSoon, [this] { reports_.tell_uses(); }},
       scope_{commons.executor} {}
 
 Status Ward::hold(os::Fd tcp_socket, os::Fd udp_socket) {
@@ -205,17 +206,6 @@ asio::awaitable<void> Ward::tell_regularly() {
     if (const auto [error] = co_await timer.async_wait(async::kQuiet); error) co_return;
     reports_.flush();
   }
-}
-
-void Ward::tell_soon() {
-  if (is_soon_) return;
-  is_soon_ = true;
-  soon_.expires_after(kSoon);
-  soon_.async_wait([this, alive = std::weak_ptr{alive_}](const boost::system::error_code& error) {
-    if (error || alive.expired()) return;
-    is_soon_ = false;
-    reports_.tell_uses();
-  });
 }
 
 asio::awaitable<void> Ward::close() {

@@ -10,9 +10,9 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "async/scope.h"
+#include "async/soon.h"
 #include "base/clock.h"
 #include "egress/broker_link.h"
 #include "egress/budget.h"
@@ -104,15 +104,12 @@ class Ward {
   asio::awaitable<void> accept_all();
   asio::awaitable<void> answer_names();
   asio::awaitable<void> tell_regularly();
-  void tell_soon();
 
   const Commons& commons_;
   std::string id_;
   StateSlot slot_;
   Reports reports_;
-  asio::steady_timer soon_;
-  bool is_soon_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // its timer may have fired already
+  async::Soon soon_;
   std::optional<WardNames> names_;
   std::optional<asio::ip::tcp::acceptor> tcp_;
   std::optional<asio::posix::stream_descriptor> udp_;

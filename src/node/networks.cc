@@ -12,19 +12,11 @@ constexpr std::chrono::seconds kSoon{1};
 
 NetworkShare::NetworkShare(const asio::any_io_executor& executor, TenantNetwork& network,
                            audit::FileLog& log, SandboxId id)
-    : network_{network}, id_{id}, record_{log, std::move(id), {}}, soon_{executor} {
-  record_.when_counted([this] { tell_soon(); });
-}
-
-void NetworkShare::tell_soon() {
-  if (is_soon_) return;
-  is_soon_ = true;
-  soon_.expires_after(kSoon);
-  soon_.async_wait([this, alive = std::weak_ptr{alive_}](const boost::system::error_code& error) {
-    if (error || alive.expired()) return;
-    is_soon_ = false;
-    record_.tell_counted();
-  });
+    : network_{network},
+      id_{id},
+      record_{log, std::move(id), {}},
+      soon_{executor, kSoon, [this] { record_.tell_counted(); }} {
+  record_.when_counted([this] { soon_.want(); });
 }
 
 async::Task<void> NetworkShare::begin(plan::Lowered& lowered, const std::string& state) {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "async/scope.h"
+#include "async/soon.h"
 #include "async/task.h"
 #include "audit/file_log.h"
 #include "base/id.h"
@@ -47,15 +47,11 @@ class NetworkShare {
   void used(const frame::GrantUsed& use) { record_.used(use); }
 
  private:
-  // What a flood has left to be counted is written before long, also where nothing follows it.
-  void tell_soon();
-
   TenantNetwork& network_;
   SandboxId id_;
   NetworkRecord record_;
-  asio::steady_timer soon_;
-  bool is_soon_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  // What a flood has left to be counted is written before long, also where nothing follows it.
+  async::Soon soon_;
   std::optional<TrustBundle> bundle_;
 };
 
