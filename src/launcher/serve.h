@@ -51,16 +51,19 @@ class Server {
   void bury_node();
   // False: it is over at once.
   bool begin_to_stop();
+  // serve_sandboxes.cc
   void answer(const frame::Launch& request);
   void answer(const frame::Destroy& request);
   void answer(const frame::Fetch& request);
   void answer(const frame::Deposit& request, std::vector<os::Fd> fds);
   void answer(const frame::List& request);
+  // serve_belongings.cc
   void answer(const frame::KeepListener& request, std::vector<os::Fd> fds);
   void answer(const frame::TakeListener& request);
   void answer(const frame::OpenEgress& request, std::vector<os::Fd> fds);
   void answer(const frame::OpenBroker& request);
   void answer(const frame::ReadSource& request);
+
   void send(const frame::FromLauncher& message, Fds fds = {});
   // What a node needs of a sandbox, with a lock of its own.
   Status send_launched(const std::string& id, const Sandbox& sandbox);
