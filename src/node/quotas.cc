@@ -71,6 +71,15 @@ Status Quotas::count_create(Account& account, const Quota& quota, const std::str
   return {};
 }
 
+Result<Quotas::Request> Quotas::begin_request(const std::string& tenant) {
+  auto account = account_of(tenant);
+  const std::uint64_t most = quota_of(tenant).requests;
+  if (account->requests >= most) {
+    return reached(tenant, "requests at once", most, "end a stream, or wait for an answer");
+  }
+  return Request{std::move(account)};
+}
+
 Result<Quotas::Share> Quotas::take(const std::string& tenant, const Demand& demand) {
   const auto account = account_of(tenant);
   const Quota& quota = quota_of(tenant);

@@ -24,6 +24,7 @@ class Quotas {
     std::uint64_t sandboxes = 0;
     std::uint64_t milli_cpus = 0;
     std::uint64_t memory = 0;
+    std::uint64_t requests = 0;
     double creates_left = 0;  // of this second's
     Ticks filled{};
     bool is_new = true;
@@ -45,6 +46,22 @@ class Quotas {
     Demand demand_;
   };
 
+  // One request that is being served; given back when this goes.
+  class Request {
+   public:
+    explicit Request(std::shared_ptr<Account> account) : account_{std::move(account)} {
+      ++account_->requests;
+    }
+    Request(Request&& other) noexcept = default;
+    Request& operator=(Request&&) = delete;
+    ~Request() {
+      if (account_) --account_->requests;
+    }
+
+   private:
+    std::shared_ptr<Account> account_;
+  };
+
   // Both outlive it.
   Quotas(const Settings& settings, const Clock& clock) : settings_{settings}, clock_{clock} {}
 
@@ -52,6 +69,9 @@ class Quotas {
   Result<Share> take(const std::string& tenant, const Demand& demand);
   // Of one that lives already: it is never refused.
   Share take_over(const std::string& tenant, const Demand& demand);
+
+  // `exhausted`: the tenant has as many as it may.
+  Result<Request> begin_request(const std::string& tenant);
 
   std::uint64_t sandboxes_of(const std::string& tenant) const;
 

@@ -64,6 +64,25 @@ TEST_F(QuotasOf, CreatesPerSecondComeBackWithTime) {
   EXPECT_FALSE(quotas_.take("acme", {}));
 }
 
+TEST_F(QuotasOf, RequestsAreGivenBackAtTheirEnd) {
+  settings_.quota.requests = 2;
+  std::vector<Quotas::Request> held;
+  for (int i = 0; i < 2; ++i) {
+    auto request = quotas_.begin_request("acme");
+    ASSERT_TRUE(request);
+    held.push_back(*std::move(request));
+  }
+  const auto third = quotas_.begin_request("acme");
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().text(),
+            "tenant acme has reached its quota of 2 requests at once; end a stream, or wait for an "
+            "answer");
+  EXPECT_TRUE(quotas_.begin_request("other"));
+  EXPECT_TRUE(quotas_.take("acme", {}));
+  held.pop_back();
+  EXPECT_TRUE(quotas_.begin_request("acme"));
+}
+
 TEST_F(QuotasOf, WhatLivesAlreadyIsNeverRefused) {
   settings_.quota.sandboxes = 1;
   const auto first = quotas_.take_over("acme", {});

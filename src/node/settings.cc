@@ -26,6 +26,7 @@ using policy::Section;
 
 constexpr std::int64_t kMostSandboxes = 1'000'000;
 constexpr std::int64_t kMostRate = 100'000;
+constexpr std::int64_t kMostRequests = 100'000;
 constexpr std::int64_t kMostMemory = std::int64_t{1} << 50U;
 constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20U;
 constexpr std::int64_t kMostTransfers = 1000;
@@ -55,6 +56,7 @@ constexpr Key kKeys[] = {
     {"quota.creates_per_second", Kind::integer, "made in a second", {}, 0, kMostRate},
     {"quota.cpus", Kind::cpus, "processors of all together"},
     {"quota.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
+    {"quota.requests", Kind::integer, "served at once, streams too", {}, 1, kMostRequests},
 
     {"transfers", Kind::table, "of whole trees, in and out"},
     {"transfers.at_once", Kind::integer, "under way together", {}, 1, kMostTransfers},
@@ -72,6 +74,7 @@ constexpr Key kKeys[] = {
     {"tenants.*.creates_per_second", Kind::integer, "made in a second", {}, 0, kMostRate},
     {"tenants.*.cpus", Kind::cpus, "processors of all together"},
     {"tenants.*.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
+    {"tenants.*.requests", Kind::integer, "served at once, streams too", {}, 1, kMostRequests},
 };
 
 bool is_path(std::string_view path) { return policy::is_normal_path(path) && path != "/"; }
@@ -175,6 +178,7 @@ Quota read_quota(const Section& section) {
     if (milli) quota.milli_cpus = static_cast<std::uint64_t>(*milli);
   }
   if (const auto stated = section.size("memory")) quota.memory = stated->value;
+  if (const auto stated = section.integer("requests")) quota.requests = stated->value;
   return quota;
 }
 

@@ -26,6 +26,8 @@ struct Quota {
   std::optional<std::uint64_t> creates_per_second;
   std::optional<std::uint64_t> milli_cpus;
   std::optional<std::uint64_t> memory;
+  // Being served, streams with them: so that no tenant has all connections that a node holds.
+  std::uint64_t requests = 1024;
   friend bool operator==(const Quota&, const Quota&) = default;
 };
 

@@ -47,6 +47,7 @@ sandboxes = 2000
 creates_per_second = 50
 cpus = "1.5"
 memory = "4Gi"
+requests = 7
 ceiling = "/etc/cordon/acme.toml"
 )",
                                       problems);
@@ -69,7 +70,8 @@ ceiling = "/etc/cordon/acme.toml"
       .tenants = {{"team-1", Tenant{.quota = {.sandboxes = 2000,
                                               .creates_per_second = 50,
                                               .milli_cpus = 1500,
-                                              .memory = std::uint64_t{4} << 30U},
+                                              .memory = std::uint64_t{4} << 30U,
+                                              .requests = 7},
                                     .ceiling = "/etc/cordon/acme.toml"}}},
       .transfers = {.at_once = 3, .entries = 500, .bytes = std::uint64_t{1} << 30U}};
   EXPECT_EQ(*settings, expected);

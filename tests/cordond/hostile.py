@@ -163,6 +163,34 @@ def slow_and_many(node):
     return f"{SLOW} slow ones; another is served in {alone * 1000:.1f} ms alone, {sorted(beside)[len(beside) // 2] * 1000:.1f} beside them, {worst * 1000:.0f} at worst"
 
 
+AT_ONCE = 3
+
+
+def one_tenant_takes_all(node):
+    """C206: a tenant has as many requests at once as its quota says, streams too; others are served meanwhile, and so is it when one has ended."""
+    def streams(stack, tenant, count):
+        client = stack.enter_context(node.client(tenant=tenant))
+        output = started(client, made(client), "sleep", "1000") + "/output"
+        for _ in range(count):
+            opened = stack.enter_context(node.client(tenant=tenant))
+            equal(opened.open(output).status, 200)
+            yield opened
+
+    with contextlib.ExitStack() as stack, node.client(tenant="small") as small, node.client(tenant="large") as large:
+        held = list(streams(stack, "small", AT_ONCE))
+        refused = small.ask("GET", "/v1/sandboxes")
+        equal((refused.status, refused.json["code"]), (429, "CORDON-API-EXHAUSTED"), refused)
+        expect(f"quota of {AT_ONCE} requests at once" in refused.json["detail"], refused)
+        # The counter-arm: who has no such quota has more, and is served beside the other.
+        list(streams(stack, "large", AT_ONCE + 1))
+        equal(large.ask("GET", "/v1/sandboxes").status, 200)
+        held[0].connection.close()
+        until = time.monotonic() + 10
+        while small.ask("GET", "/v1/sandboxes").status != 200:
+            expect(time.monotonic() < until, "a stream that has ended counts for ever")
+            time.sleep(0.1)
+
+
 LINES = 3_000_000
 
 
@@ -308,7 +336,8 @@ def without_rights(node):
     equal(os.stat(node.socket).st_mode & 0o007, 0, "others may use the socket")
 
 
-CHECKS = {f.__name__: f for f in (things_of_another_tenant, paths_that_lead_elsewhere, wider_than_a_request, slow_and_many, a_reader_that_stops,
+checks.SETTINGS.update({"one_tenant_takes_all": f"[tenants.small]\nrequests = {AT_ONCE}\n"})
+CHECKS = {f.__name__: f for f in (things_of_another_tenant, paths_that_lead_elsewhere, wider_than_a_request, slow_and_many, one_tenant_takes_all, a_reader_that_stops,
                                   more_than_is_read, json_that_explodes, two_readings_of_one_request, from_a_browser, without_rights)}
 
 if __name__ == "__main__":

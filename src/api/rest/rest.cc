@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -130,6 +131,12 @@ async::Task<void> Rest::handle(http::Exchange& exchange) {
     auto tenant = tenant_of(head, call.authority);
     if (!tenant) co_return co_await answer_problem(call, wire::problem_of(tenant.error()));
     call.tenant = *std::move(tenant);
+  }
+  std::optional<node::Quotas::Request> counted;
+  if (!call.tenant.empty()) {
+    auto begun = parts_.quotas.begin_request(call.tenant);
+    if (!begun) co_return co_await answer_problem(call, wire::problem_of(begun.error()));
+    counted.emplace(*std::move(begun));
   }
   const auto served = co_await serve(call, *found.route);
   if (served) co_return Status{};

@@ -20,6 +20,7 @@
 #include "node/api_keys.h"
 #include "node/archive_worker.h"
 #include "node/events.h"
+#include "node/quotas.h"
 #include "node/residents.h"
 #include "node/revocations.h"
 
@@ -40,6 +41,7 @@ class Rest {
     const node::SandboxIds& ids;
     node::Archives& archives;
     node::Events& events;
+    node::Quotas& quotas;
     audit::FileLog& log;
     std::function<http::ServerCounts()> server;
     std::function<std::string()> new_request_id;

@@ -235,6 +235,7 @@ async::Task<void> serve(Opened& opened) {
                   .ids = ids,
                   .archives = archives,
                   .events = events,
+                  .quotas = quotas,
                   .log = opened.log,
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
