@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<int> wipers{0};
 
-void* allocated(std::size_t size, std::size_t alignment) {
+[[maybe_unused]] void* allocated(std::size_t size, std::size_t alignment) {
   const std::size_t wanted = size == 0 ? 1 : size;
   for (;;) {
     void* memory = nullptr;
@@ -34,13 +34,14 @@ void* allocated(std::size_t size, std::size_t alignment) {
   }
 }
 
-void* allocated_or_thrown(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) {
+[[maybe_unused]] void* allocated_or_thrown(std::size_t size,
+                                           std::size_t alignment = alignof(std::max_align_t)) {
   void* const memory = allocated(size, alignment);
   if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }
 
-void give_back(void* memory) noexcept {
+[[maybe_unused]] void give_back(void* memory) noexcept {
   if (memory != nullptr && wipers.load(std::memory_order_relaxed) > 0)
     wipe({static_cast<std::byte*>(memory), ::malloc_usable_size(memory)});
   std::free(memory);
@@ -53,6 +54,13 @@ WipingHeap::~WipingHeap() { wipers.fetch_sub(1, std::memory_order_relaxed); }
 
 }  // namespace cordon::egress
 
+// ThreadSanitizer's own cannot be replaced: where it runs nothing is wiped.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CORDON_HEAP_IS_THE_SANITIZERS
+#endif
+#endif
+#ifndef CORDON_HEAP_IS_THE_SANITIZERS
 using cordon::egress::allocated;
 using cordon::egress::allocated_or_thrown;
 using cordon::egress::give_back;
@@ -89,3 +97,4 @@ void operator delete[](void* memory, Quiet /*quiet*/) noexcept { give_back(memor
 void operator delete(void* memory, Align /*to*/, Quiet /*quiet*/) noexcept { give_back(memory); }
 void operator delete[](void* memory, Align /*to*/, Quiet /*quiet*/) noexcept { give_back(memory); }
 // NOLINTEND(misc-new-delete-overloads,readability-inconsistent-declaration-parameter-name)
+#endif
