@@ -28,7 +28,6 @@ spdlog::level::level_enum level_of(LogLevel level) noexcept {
 
 }  // namespace
 
-// The members die in reverse order: first the logger, then its thread, which writes the queue out.
 struct SpdlogSink::Writer {
   std::shared_ptr<spdlog::details::thread_pool> thread;
   std::shared_ptr<spdlog::async_logger> logger;
@@ -51,6 +50,8 @@ struct SpdlogSink::Writer {
       logger->flush();
     } catch (...) {  // NOLINT(bugprone-empty-catch): nowhere to report a failing log
     }
+    // Writes the queue out and ends, with all that it held of the logger: that dies here.
+    thread.reset();
   }
 };
 
