@@ -39,6 +39,15 @@ fuzz_all() {
     python3 tests/cordond/churn.py build/release/bin --times 10000 --idle 1000
     python3 tests/cordond/kills.py build/dev/bin --kills 500
     python3 tests/cordond/disconnects.py build/dev/bin --mebibytes 1024 --times 100
+    echo "== the daemon's tests under ThreadSanitizer"
+    cmake --preset tsan -DCORDON_UNITY=ON --log-level=WARNING
+    cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-unpack \
+      node_test api_test http_test async_test journal_test >/dev/null
+    for module in node api http async journal; do "build/tsan/src/$module/${module}_test" | tail -n 1; done
+    for suite in api stream hostile tokens ports trees life rows faults network secrets rows_network events cli tls; do
+      echo "-- $suite"
+      TSAN_OPTIONS=halt_on_error=1 python3 "tests/cordond/$suite.py" build/tsan/bin | grep -E '^(pass|FAIL)|ThreadSanitizer' || true
+    done
     echo "== 100,000 requests through a directory that is a link by turns"
     CORDON_RACES=100000 python3 tests/cordond/rows.py build/release/bin swapped_while_it_is_resolved
     echo "== fifteen minutes of mixed load with faults, and ten thousand slow connections"
