@@ -123,7 +123,9 @@ TEST_F(RootServiceHosted, ReachesPortsOfTheOtherLoopback) {
 TEST_F(RootServiceHosted, ReachesPortsOfASandboxWithANetwork) {
   start();
   connect();
-  ASSERT_TRUE(wait(launcher_link_->open_egress("local")));
+  // Held: an egress whose node has gone ends.
+  const auto egress = wait(launcher_link_->open_egress("local"));
+  ASSERT_TRUE(egress);
   frame::LaunchPlan plan = this->plan("abcd2345");
   plan.network = true;
   plan.tenant = "local";
