@@ -25,6 +25,7 @@
 #include "node/confine.h"
 #include "node/kept_listeners.h"
 #include "node/launcher_bond.h"
+#include "node/spare_memory.h"
 #include "node/unpack_program.h"
 #include "os/fault_point.h"
 #include "os/file.h"
@@ -167,6 +168,7 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
        {"lost", static_cast<std::int64_t>(adopted.lost)}});
   scope.spawn(parts.server->run());
   scope.spawn(keep_swept(parts.opened.journal, parts.opened.clock));
+  scope.spawn(node::give_back_memory());
   co_await until_signal();
   co_await parts.server->drain(kDrain);
   co_return Status{};

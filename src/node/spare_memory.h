@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that a burst has left free: a node lives for months, and its machine is for sandboxes.
+#pragma once
+
+#include "async/task.h"
+
+namespace cordon::node {
+
+// Gives it back to the machine, twice a minute. Until it is cancelled.
+asio::awaitable<void> give_back_memory();
+
+}  // namespace cordon::node
