@@ -33,9 +33,9 @@ bool is_inet(const os::Fd& fd, int type, int listens) {
 
 }  // namespace
 
-Result<std::optional<os::SteeredSockets>> take_sockets(std::vector<os::Fd>& fds) {
-  if (fds.size() < 3) return std::optional<os::SteeredSockets>{};
+Result<os::SteeredSockets> take_sockets(std::vector<os::Fd>& fds) {
   os::SteeredSockets sockets;
+  if (fds.size() < 3) return sockets;
   sockets.udp = std::move(fds.back());
   fds.pop_back();
   sockets.tcp = std::move(fds.back());
@@ -43,7 +43,7 @@ Result<std::optional<os::SteeredSockets>> take_sockets(std::vector<os::Fd>& fds)
   if (!is_inet(sockets.tcp, SOCK_STREAM, 1) || !is_inet(sockets.udp, SOCK_DGRAM, 0)) {
     return Error{Errc::invalid, "the last two are no sockets of a network"};
   }
-  return std::optional{std::move(sockets)};
+  return sockets;
 }
 
 Status Deposits::add(const std::string& id, std::vector<os::Fd> fds) {

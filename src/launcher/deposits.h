@@ -20,9 +20,9 @@ struct Deposited {
   std::optional<HeldNetwork> network;
 };
 
-// The last two of `fds`, where there are more than a stream and a lock, taken from them. `invalid`:
-// they are not what os::steer_own_network() gives.
-Result<std::optional<os::SteeredSockets>> take_sockets(std::vector<os::Fd>& fds);
+// The last two of `fds`, where there are more than a stream and a lock, taken from them; else none.
+// `invalid`: they are not what os::steer_own_network() gives.
+Result<os::SteeredSockets> take_sockets(std::vector<os::Fd>& fds);
 
 // All of it comes from a node that may be hostile: it is kept and handed on, never read from or
 // signalled.

@@ -188,13 +188,13 @@ void Server::answer(const frame::Deposit& request, std::vector<os::Fd> fds) {
   os::fault_point("launcher.deposit.asked");
   auto sockets = take_sockets(fds);
   if (!sockets) return refuse(request.id, "malformed", sockets.error().text());
-  if (sockets->has_value() && !is_base32_name(request.tenant)) {
+  if (sockets->tcp && !is_base32_name(request.tenant)) {
     return refuse(request.id, "malformed", "a tenant that is not of our alphabet");
   }
   const Status added = deposits_.add(request.id, std::move(fds));
   if (!added) return refuse(request.id, "malformed", added.error().text());
-  if (*sockets) {
-    workshop_.egresses->adopt(request.tenant, request.id, **std::move(sockets));
+  if (sockets->tcp) {
+    workshop_.egresses->adopt(request.tenant, request.id, *std::move(sockets));
     deposits_.find(request.id)->network.emplace(*workshop_.egresses, request.id);
   }
   send(frame::Stored{.id = request.id});

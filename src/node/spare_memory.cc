@@ -22,7 +22,7 @@ asio::awaitable<void> give_back_memory() {
   for (;;) {
     timer.expires_after(kBetweenReturns);
     co_await timer.async_wait(asio::use_awaitable);
-    ::malloc_trim(0);
+    static_cast<void>(::malloc_trim(0));
   }
 }
 
