@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 PLACE = SOURCE / "build/vm"
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
-GUEST_PACKAGES = ("python3", "uidmap", "mount", "iproute2", "e2fsprogs", "kmod", "busybox-static", "procps", "strace", "nftables")
+GUEST_PACKAGES = ("python3", "uidmap", "mount", "iproute2", "e2fsprogs", "kmod", "busybox-static", "procps", "strace", "nftables", "libc-ares2")
 # In the order in which they are loaded; what they need comes before them.
 FIRST_MODULES = ("virtio_mmio", "virtio_blk", "virtio_console", "virtio_rng")
 PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-enter", "cordon-hostile-init", "probe", "mask",
