@@ -17,6 +17,8 @@ constexpr std::chrono::seconds kBetweenReturns{30};
 
 }  // namespace
 
+void keep_one_heap() { static_cast<void>(::mallopt(M_ARENA_MAX, 1)); }
+
 asio::awaitable<void> give_back_memory() {
   asio::steady_timer timer{co_await asio::this_coro::executor};
   for (;;) {

@@ -6,6 +6,10 @@
 
 namespace cordon::node {
 
+// Before the first thread: of a heap that a thread has for itself, what is free at its end could
+// not be given back.
+void keep_one_heap();
+
 // Gives it back to the machine, twice a minute. Until it is cancelled.
 asio::awaitable<void> give_back_memory();
 

@@ -256,6 +256,7 @@ async::Task<void> serve(Opened& opened) {
 Status run(const node::Settings& settings) {
   TRY(token::AudienceKey key, key_from(settings));
   TRY(const os::Fd state, os::open_own_directory(settings.state));
+  node::keep_one_heap();
   // Before the first thread: who is confined is the one that asks, and those that it makes.
   if (Status confined = node::confine(settings); !confined) {
     return std::move(confined).error().with("give up what is not needed");
