@@ -83,7 +83,8 @@ def job_control(caller):
     with shell(caller) as screen:
         screen.write("PS1='ready''> '\n")
         screen.wait_for("ready> ")
-        screen.write("sleep 1000\n")
+        screen.write("echo be''gun; sleep 1000\n")
+        screen.wait_for("begun")
         time.sleep(0.4)
         screen.write("\x1a")
         screen.wait_for("Stopped")
@@ -93,7 +94,7 @@ def job_control(caller):
         screen.wait_for("Running")
         screen.write("fg\n")
         screen.wait_for("sleep 1000\r\n")
-        time.sleep(0.2)
+        time.sleep(0.4)
         screen.write("\x03")
         screen.wait_for("ready> ")
         screen.write("echo code $?\n")
@@ -117,7 +118,8 @@ def python_prompt(caller):
     with run(caller, "python3", "-q") as screen:
         screen.wait_for(">>> ")
         screen.write("6 * 7\n")
-        screen.wait_for("42")
+        screen.wait_for("42\r\n>>> ")      # before it reads at its prompt it takes a signal for none
+        time.sleep(0.2)
         screen.write("\x03")
         screen.wait_for("KeyboardInterrupt")
         screen.write("exit(4)\n")
