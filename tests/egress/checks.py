@@ -72,19 +72,16 @@ class Stage:
 
     # What must hold outside after an attempt.
 
-    def nothing_inward(self, late_answers=False):
-        """Nothing reached an address of the host itself, nor a private one. Where an egress died, the host's kernel may have told the
-        resolver that nobody waits for its answer any more."""
+    def nothing_inward(self):
+        """Nothing reached an address of the host itself, nor a private one."""
         knocks, left = self.internet.knocks(), self.internet.left()
-        if late_answers and set(left.get("other4", {})) <= {(names.RESOLVER, 1)}:
-            left.pop("other4", None)
         expect(not knocks, "at the host's own addresses:", knocks[:3], f"and {len(knocks)} in all")
         for which in ("own4", "own6", "udp6", "other4", "other6"):
             expect(which not in left, f"packets of {which}:", left.get(which))
 
-    def only(self, addresses=(), asked=(), late_answers=False):
+    def only(self, addresses=(), asked=()):
         """Nothing left but to these addresses, and nobody asked for other names than these."""
-        self.nothing_inward(late_answers)
+        self.nothing_inward()
         left = self.internet.left()
         strange = {where: count for where, count in left.get("tcp4", {}).items() if where[0] not in addresses and where[0] not in names.RESOLVERS}
         expect(not strange, "packets to", strange)

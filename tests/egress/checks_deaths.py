@@ -33,7 +33,7 @@ def death_of_egress(stage):
     out = ended.out.decode()
     expect(killed > 0, "there is no cordon-egress to be killed")
     expect("GOT" not in out, "through:", out[-300:])
-    stage.only([API], ["api.example.com"], late_answers=True)
+    stage.only([API], ["api.example.com"])
     stage.counter("ALLOWED" in out.partition("AFTER")[2], f"after {killed} deaths nothing is served:", out[-300:], ended.err[-500:])
     return f"{killed} deaths"
 

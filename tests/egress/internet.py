@@ -48,11 +48,13 @@ table inet world {
     ip protocol udp add @udp4 { ip daddr . udp dport counter } return
     ip6 nexthdr tcp add @tcp6 { ip6 daddr . tcp dport counter } return
     ip6 nexthdr udp add @udp6 { ip6 daddr . udp dport counter } return
+    # By the host's own kernel: an answer came when nobody waited for it any more.
+    ip daddr RESOLVER icmp type destination-unreachable icmp code port-unreachable return
     meta nfproto ipv4 add @other4 { ip daddr . meta l4proto counter }
     meta nfproto ipv6 add @other6 { ip6 daddr . meta l4proto counter }
   }
 }
-"""
+""".replace("RESOLVER", names.RESOLVER)
 SETS = ("tcp4", "open4", "udp4", "tcp6", "udp6", "other4", "other6", "own4", "own6")
 
 
