@@ -21,9 +21,10 @@ Status expect(const Result<frame::EgressToLauncher>& answer, const std::string& 
 
 }  // namespace
 
-Result<EgressLink> EgressLink::over(os::Fd socket, std::chrono::milliseconds patience) {
+Result<EgressLink> EgressLink::over(os::Fd socket, std::chrono::milliseconds patience,
+                                    std::chrono::milliseconds start) {
   TRY_DO(os::set_nonblocking(socket, true));
-  return EgressLink{std::move(socket), patience};
+  return EgressLink{std::move(socket), patience, start};
 }
 
 Status EgressLink::wait(short what, Ticks late) const {
@@ -57,19 +58,20 @@ Result<frame::EgressToLauncher> EgressLink::hear(Ticks late) {
     if (!got && os::would_wait(got.error())) continue;
     if (!got) return got.error();
     if (got->bytes == 0) return Error{Errc::unavailable, "cordon-egress has ended"};
+    next_ = patience_;
     return frame::decode_egress_to_launcher(std::span{buffer}.first(got->bytes));
   }
 }
 
 Status EgressLink::give(const std::string& id, const os::SteeredSockets& sockets) {
-  const Ticks late = std::chrono::steady_clock::now() + patience_;
+  const Ticks late = this->late();
   const std::array<const os::Fd*, 2> fds{&sockets.tcp, &sockets.udp};
   TRY_DO(send(frame::Listen{id}, fds, late));
   return expect<frame::Holding>(hear(late), id);
 }
 
 Status EgressLink::take_back(const std::string& id) {
-  const Ticks late = std::chrono::steady_clock::now() + patience_;
+  const Ticks late = this->late();
   TRY_DO(send(frame::Forget{id}, {}, late));
   return expect<frame::Forgotten>(hear(late), id);
 }

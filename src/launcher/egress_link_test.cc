@@ -25,7 +25,7 @@ class Peers : public ::testing::Test {
   }
 
   os::SocketPair pair_ = *os::socketpair(os::SocketType::seqpacket);
-  EgressLink link_ = *EgressLink::over(std::move(pair_.one), 200ms);
+  EgressLink link_ = *EgressLink::over(std::move(pair_.one), 200ms, 200ms);
   os::SteeredSockets given_;
 };
 
@@ -59,6 +59,20 @@ TEST_F(Peers, OfAnHonestOneAreGivenAndTakenBack) {
   again.join();
 }
 
+TEST(StartingPeer, IsGivenLongerForItsFirstAnswerOnly) {
+  os::SocketPair pair = *os::socketpair(os::SocketType::seqpacket);
+  EgressLink link = *EgressLink::over(std::move(pair.one), 50ms, 20s);
+  auto peer = hears_one(pair.two, [](const os::Fd& socket, std::size_t) {
+    std::this_thread::sleep_for(300ms);
+    say(socket, frame::Forgotten{"k7f3"});
+  });
+  EXPECT_TRUE(link.take_back("k7f3"));
+  peer.join();
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(link.take_back("k7f3"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+}
+
 TEST_F(Peers, ThatAnswerSomethingElseAreNotBelieved) {
   const std::function<void(const os::Fd&)> lies[] = {
       [](const os::Fd& socket) { say(socket, frame::Forgotten{"k7f3"}); },  // another kind
@@ -71,7 +85,7 @@ TEST_F(Peers, ThatAnswerSomethingElseAreNotBelieved) {
       }};
   for (const auto& lie : lies) {
     auto pair = *os::socketpair(os::SocketType::seqpacket);
-    auto link = *EgressLink::over(std::move(pair.one), 2s);
+    auto link = *EgressLink::over(std::move(pair.one), 2s, 2s);
     auto peer = hears_one(pair.two, [&](const os::Fd& socket, std::size_t) { lie(socket); });
     const Status held = link.give("k7f3", sockets());
     peer.join();

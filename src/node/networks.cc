@@ -29,11 +29,9 @@ async::Task<void> NetworkShare::begin(plan::Lowered& lowered, const std::string&
   co_return Status{};
 }
 
-async::Task<void> NetworkShare::go_on(const frame::Serve& serve, const std::string& state) {
+void NetworkShare::go_on(const frame::Serve& serve, const std::string& state) {
   bundle_.emplace(TrustBundle::adopt(state, id_));
-  const auto serving = co_await network_.serve(serve, record_.ears());
-  if (!serving) co_return serving.error();
-  co_return Status{};
+  network_.serve_again(serve, record_.ears());
 }
 
 TenantNetwork& Networks::of(const std::string& tenant) {

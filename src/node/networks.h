@@ -35,8 +35,8 @@ class NetworkShare {
   // Before the launch: when this returns the egress knows what the sandbox may reach, and the plan
   // has what its clients need to trust it. `state`: the node's directory.
   async::Task<void> begin(plan::Lowered& lowered, const std::string& state);
-  // Of one that lives already.
-  async::Task<void> go_on(const frame::Serve& serve, const std::string& state);
+  // Of one that lives already: it is served as soon as there is an egress, however long that takes.
+  void go_on(const frame::Serve& serve, const std::string& state);
 
   // Told of each refusal that is not like one before; it outlives this.
   void when_refused(std::function<void(const Denial&)> act) {

@@ -266,7 +266,7 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
                         {}};
   if (lowered.network) {
     belongings.network = network_of(lowered, facts.id, facts.tenant);
-    CO_TRY_DO(co_await belongings.network->go_on(*lowered.network, parts_.state));
+    belongings.network->go_on(*lowered.network, parts_.state);
   }
   if (belongings.network && !facts.grants.empty()) {
     GrantedSecrets granted{facts.grants, facts.created, {}};

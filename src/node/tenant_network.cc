@@ -135,12 +135,17 @@ asio::awaitable<void> TenantNetwork::keep() {
   }
 }
 
-async::Task<frame::Serving> TenantNetwork::serve(frame::Serve serve, NetworkEars ears) {
+void TenantNetwork::serve_again(frame::Serve serve, NetworkEars ears) {
   const std::string id = serve.id;
   serve.generation = ++generation_;
   members_.insert_or_assign(
       id, Member{.serve = std::move(serve), .ears = std::move(ears), .answer = {}});
   wanted_.cancel();
+}
+
+async::Task<frame::Serving> TenantNetwork::serve(frame::Serve serve, NetworkEars ears) {
+  const std::string id = serve.id;
+  serve_again(std::move(serve), std::move(ears));
   const Ticks late = std::chrono::steady_clock::now() + kTenantEgressAnswer;
   while (std::chrono::steady_clock::now() < late) {
     const auto member = members_.find(id);

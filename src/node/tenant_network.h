@@ -41,7 +41,11 @@ class TenantNetwork {
   // has not answered in time; the sandbox reaches nothing new then. `ears` live until forget().
   async::Task<frame::Serving> serve(frame::Serve serve, NetworkEars ears);
 
-  // The same for one that is served, and heard as before. `not_found`: it is not.
+  // The same for one that lives already, and waits for nothing: it has no network until there is an
+  // egress which holds to it.
+  void serve_again(frame::Serve serve, NetworkEars ears);
+
+  // As serve(), for one that is served, and heard as before. `not_found`: it is not.
   async::Task<void> change(frame::Serve serve);
 
   // Has the link opened, also where no sandbox wants out: a broker runs beside an egress.
