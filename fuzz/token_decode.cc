@@ -28,7 +28,7 @@ constexpr std::chrono::sys_seconds kNow{std::chrono::seconds{1'800'000'000}};
 
 const std::array<token::AudienceKey, 1>& keys() {
   static const std::array<token::AudienceKey, 1> kKeys{[] {
-    token::Digest bytes{};
+    cordon::Digest bytes{};
     bytes.fill(std::byte{0x42});
     return *token::RootKey{token::Secret{bytes}}.derive("node-a");
   }()};

@@ -5,17 +5,17 @@
 #include <span>
 #include <string>
 
+#include "audit/record.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/result.h"
 #include "os/fd.h"
-#include "record/audit_event.h"
 
 namespace cordon::audit {
 
-// One line without its newline: {"time":…,"sandbox":…,"event":…,…}. Whatever an event's texts hold,
-// it is one line of valid JSON.
-std::string to_line(const SandboxId& sandbox, const AuditEvent& event, WallTime time);
+// One line without its newline: {"time_ms":…,"sandbox":…,"event":…,…}, as a record of
+// audit/record.h but for what its place gives it.
+std::string to_line(const Subject& subject, const AuditEvent& event, WallTime time);
 
 class FileLog {
  public:
@@ -27,6 +27,7 @@ class FileLog {
   Status append(const SandboxId& sandbox, const AuditEvent& event);
   // Several that happened, in their order, with one write.
   Status append(const SandboxId& sandbox, std::span<const AuditEvent> events);
+  Status append(const Subject& subject, std::span<const AuditEvent> events);
 
  private:
   FileLog(os::Fd file, const Clock& clock) : file_{std::move(file)}, clock_{clock} {}

@@ -29,7 +29,7 @@ Status write_key(const std::string& file, const WipedBytes& text) {
 }
 
 Result<token::RootKey> new_root(std::uint8_t number) {
-  TRY(auto random, os::random_bytes<token::kDigestSize>());
+  TRY(auto random, os::random_bytes<kDigestSize>());
   token::Secret secret{random};
   wipe(random);
   return token::RootKey{std::move(secret), number};

@@ -23,7 +23,7 @@ constexpr std::string_view kAboutKey = "cordon api key\0"sv;
 
 // By which keys that were made with this one are known, and its budgets are counted.
 RevocationId id_of(const journal::Digest& digest) {
-  const token::Digest whole = token::sha256({as_bytes(kAboutKey), digest});
+  const Digest whole = sha256({as_bytes(kAboutKey), digest});
   RevocationId id{};
   std::copy_n(whole.begin(), id.size(), id.begin());
   return id;

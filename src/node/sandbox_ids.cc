@@ -81,7 +81,7 @@ std::optional<SandboxIds::Place> SandboxIds::read(const SandboxId& id) const {
 }
 
 std::string launcher_name_of(std::string_view tenant) {
-  const token::Digest digest = token::sha256({as_bytes(tenant)});
+  const Digest digest = sha256({as_bytes(tenant)});
   return base32(std::span<const std::byte>{digest}.first(15));
 }
 

@@ -9,7 +9,7 @@ namespace cordon::node {
 namespace {
 
 token::AudienceKey key_of(char fill) {
-  token::Digest bytes{};
+  Digest bytes{};
   bytes.fill(static_cast<std::byte>(fill));
   return token::AudienceKey{"node", 1, token::Secret{bytes}};
 }

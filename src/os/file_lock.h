@@ -14,5 +14,8 @@ enum class Lock : std::uint8_t { shared, exclusive };
 // Takes the lock or fails at once: `unavailable` (EWOULDBLOCK) when another open file holds it.
 // Duplicates, also those that children inherit, share it: it is held until all are closed.
 Status try_flock(const Fd& fd, Lock kind);
+// The same, but waits until it is free.
+Status wait_flock(const Fd& fd, Lock kind);
+void unlock(const Fd& fd) noexcept;
 
 }  // namespace cordon::os

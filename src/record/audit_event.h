@@ -52,7 +52,6 @@ struct CredentialUsed {
 };
 // A file, or an archive of a tree, that was read or written through the API.
 struct FileMoved {
-  std::string tenant;   // for whom
   std::string key;      // the id of the API key that was shown; empty: none was
   std::string request;  // as the client was told it
   bool is_tree = false;
@@ -69,7 +68,28 @@ struct SandboxEnded {
   friend bool operator==(const SandboxEnded&, const SandboxEnded&) = default;
 };
 
-using AuditEvent = std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed,
-                                CredentialUsed, FileMoved, SandboxEnded>;
+// A writer died in the middle of a record: its beginning was taken off the log again.
+struct LogRecovered {
+  std::uint64_t bytes = 0;
+  std::string sha256;  // of them, in hex
+  friend bool operator==(const LogRecovered&, const LogRecovered&) = default;
+};
+// Something happened that has no record of its own.
+struct RecordsLost {
+  std::string source;  // "egress", "monitor"
+  std::uint64_t count = 0;
+  std::string why;  // a sentence
+  friend bool operator==(const RecordsLost&, const RecordsLost&) = default;
+};
+// Records older than they are kept: gone, but for their hashes.
+struct RecordsDropped {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  friend bool operator==(const RecordsDropped&, const RecordsDropped&) = default;
+};
+
+using AuditEvent =
+    std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
+                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon

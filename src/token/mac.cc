@@ -41,14 +41,6 @@ bool same_bytes(std::span<const std::byte, kDigestSize> a,
   return ::CRYPTO_memcmp(a.data(), b.data(), kDigestSize) == 0;
 }
 
-Digest sha256(std::initializer_list<Bytes> parts) noexcept {
-  Sha256 hash;
-  for (const Bytes part : parts) hash.add(part);
-  Digest digest{};
-  hash.end(digest);
-  return digest;
-}
-
 Secret hmac(const Secret& key, std::initializer_list<Bytes> parts) noexcept {
   Sha256 inner;
   add_pad(inner, key, kInner);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 and HMAC-SHA-256, and the type of what must not be seen: keys and tags.
+// HMAC-SHA-256, and the type of what must not be seen: keys and tags.
 #pragma once
 
 #include <initializer_list>
 #include <span>
 
 #include "base/wiped.h"
-#include "token/sha256.h"
+#include "hash/sha256.h"
 
 namespace cordon::token {
+
+using Bytes = std::span<const std::byte>;
 
 // 32 bytes that leave no copy behind: moved from, assigned over or destroyed, they are zeros.
 class Secret {
@@ -29,7 +31,6 @@ bool same_bytes(std::span<const std::byte, kDigestSize> a,
                 std::span<const std::byte, kDigestSize> b) noexcept;
 
 // Of all `parts`, one behind the other. Nothing here can fail.
-Digest sha256(std::initializer_list<Bytes> parts) noexcept;
 Secret hmac(const Secret& key, std::initializer_list<Bytes> parts) noexcept;
 
 }  // namespace cordon::token

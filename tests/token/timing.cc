@@ -52,7 +52,7 @@ double welch_t(const Spread& a, const Spread& b) {
 }
 
 token::RootKey root(std::uint8_t number) {
-  token::Digest bytes{};
+  cordon::Digest bytes{};
   bytes.fill(std::byte{7});
   return token::RootKey{token::Secret{bytes}, number};
 }

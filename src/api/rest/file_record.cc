@@ -6,9 +6,9 @@
 
 namespace cordon::api {
 
-FileRecord::FileRecord(audit::FileLog& log, const Call& call, SandboxId sandbox, FileMoved moved)
-    : log_{log}, sandbox_{std::move(sandbox)}, moved_{std::move(moved)} {
-  moved_.tenant = call.tenant;
+FileRecord::FileRecord(audit::FileLog& log, const Call& call, const SandboxId& sandbox,
+                       FileMoved moved)
+    : log_{log}, subject_{call.tenant, sandbox.text()}, moved_{std::move(moved)} {
   moved_.key = call.key;
   moved_.request = call.id;
 }
@@ -28,11 +28,12 @@ void FileRecord::add(std::string_view bytes) noexcept {
 
 Status FileRecord::conclude(bool is_whole) {
   is_written_ = true;
-  token::Digest digest{};
+  Digest digest{};
   hash_.end(digest);
   moved_.sha256 = to_hex(digest);
   moved_.is_whole = is_whole;
-  return log_.append(sandbox_, moved_);
+  const AuditEvent event{moved_};
+  return log_.append(subject_, {&event, 1});
 }
 
 }  // namespace cordon::api

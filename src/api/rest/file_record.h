@@ -7,15 +7,15 @@
 #include "api/rest/call.h"
 #include "audit/file_log.h"
 #include "base/id.h"
+#include "hash/sha256.h"
 #include "record/audit_event.h"
-#include "token/sha256.h"
 
 namespace cordon::api {
 
 class FileRecord {
  public:
   // `log` outlives it. Of `moved` are set: what it is, its path and its offset.
-  FileRecord(audit::FileLog& log, const Call& call, SandboxId sandbox, FileMoved moved);
+  FileRecord(audit::FileLog& log, const Call& call, const SandboxId& sandbox, FileMoved moved);
   FileRecord(const FileRecord&) = delete;
   FileRecord& operator=(const FileRecord&) = delete;
   // Whatever went over without conclude() is recorded as a part.
@@ -29,9 +29,9 @@ class FileRecord {
 
  private:
   audit::FileLog& log_;
-  SandboxId sandbox_;
+  audit::Subject subject_;
   FileMoved moved_;
-  token::Sha256 hash_;
+  Sha256 hash_;
   bool is_written_ = false;  // to the log
 };
 

@@ -81,7 +81,7 @@ constexpr std::uint32_t kOperator = 0;
 constexpr std::uint32_t kSomebody = 1000;
 
 token::AudienceKey key_of(const std::string& audience, std::byte fill = std::byte{7}) {
-  token::Digest bytes{};
+  Digest bytes{};
   bytes.fill(fill);
   return *token::RootKey{token::Secret{bytes}}.derive(audience);
 }

@@ -54,7 +54,7 @@ async::Task<void> Rest::create_sandbox(Call& call) {
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
                           .key = std::move(key),
-                          .digest = token::sha256({as_bytes(body)})};
+                          .digest = sha256({as_bytes(body)})};
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
   if (!made) co_return co_await answer_problem(call, problem_with(made.error(), why));
   co_return co_await answer_json(call, 201, wire::to_json(shown(**made)));

@@ -4,14 +4,14 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <openssl/sha.h>
 #include <span>
 
-namespace cordon::token {
+namespace cordon {
 
 inline constexpr std::size_t kDigestSize = 32;
 using Digest = std::array<std::byte, kDigestSize>;
-using Bytes = std::span<const std::byte>;
 
 // Nothing here can fail. What it has heard is wiped at its end: it may be a key.
 class Sha256 {
@@ -21,7 +21,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
   ~Sha256();
 
-  void add(Bytes bytes) noexcept;
+  void add(std::span<const std::byte> bytes) noexcept;
   // Of all that was added. Called once, and last.
   void end(std::span<std::byte, kDigestSize> digest) noexcept;
 
@@ -29,4 +29,7 @@ class Sha256 {
   SHA256_CTX state_{};
 };
 
-}  // namespace cordon::token
+// Of all `parts`, one behind the other.
+Digest sha256(std::initializer_list<std::span<const std::byte>> parts) noexcept;
+
+}  // namespace cordon
