@@ -102,7 +102,7 @@ def there_and_back(node):
         equal(shell(client, sandbox, f"cd {target}/new; cat large l d/f"), "xytext")
         for query, status in (("", 400), ("?path=relative", 400), ("?path=/workspace&x=1", 400), ("?path=/nowhere/x", 404), ("?path=/workspace&format=rar", 400)):
             equal(client.ask("GET", tree + query).status, status, query)
-        equal(client.ask("PUT", f"{tree}?path=/usr/x", plain).status, 403, "where the workload may not write")
+        equal(put(node, f"{tree}?path=/usr/x", plain).status, 403, "where the workload may not write")
 
 
 def has(program):
