@@ -104,6 +104,7 @@ TEST_F(LogTest, BeginsAnotherSegmentWhenOneIsFull) {
 TEST_F(LogTest, TakesTurnsWithOtherWriters) {
   constexpr int kEach = 300;
   std::vector<std::jthread> writers;
+  writers.reserve(3);
   for (int i = 0; i < 3; ++i) {
     writers.emplace_back([this, i] {
       const SystemClock clock;
@@ -219,7 +220,7 @@ TEST_F(LogTest, HasNoPartOfARecordThatDidNotFit) {
   ASSERT_TRUE(log->append(kSubject, PolicyAccepted{"0"}));
   const auto size = static_cast<rlim_t>(fs::file_size(segment()));
   EXPECT_EQ(os::in_child([&]() -> std::string {
-              std::signal(SIGXFSZ, SIG_IGN);
+              static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
               const rlimit limit{size + 100, size + 100};
               if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return "setrlimit";
               return os::outcome(log->append(kSubject, PolicyAccepted{"1"}));

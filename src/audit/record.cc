@@ -257,7 +257,7 @@ void read_subject_and_event(CanonicalReader& from, Record& record) {
 
 }  // namespace
 
-std::string_view name_of(const AuditEvent& event) noexcept { return std::visit(NameOf{}, event); }
+std::string_view name_of(const AuditEvent& event) { return std::visit(NameOf{}, event); }
 
 std::string encode_body(const Subject& subject, const AuditEvent& event) {
   return body_of(subject, event, {});

@@ -58,6 +58,6 @@ std::string encode(const Record& record);
 Result<Record> decode(std::string_view line);
 
 // The name of its kind: "policy_accepted".
-std::string_view name_of(const AuditEvent& event) noexcept;
+std::string_view name_of(const AuditEvent& event);
 
 }  // namespace cordon::audit

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -77,9 +78,10 @@ std::string segment_name(std::uint64_t first) {
 std::optional<std::uint64_t> segment_first(std::string_view name) {
   if (name.size() != kNameDigits + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix))
     return std::nullopt;
+  const char* const begin = std::to_address(name.begin());
   std::uint64_t first = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + kNameDigits, first);
-  if (error != std::errc{} || end != name.data() + kNameDigits) return std::nullopt;
+  const auto [end, error] = std::from_chars(begin, begin + kNameDigits, first);
+  if (error != std::errc{} || end != begin + kNameDigits) return std::nullopt;
   return first;
 }
 

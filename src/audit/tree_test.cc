@@ -59,6 +59,7 @@ std::vector<Digest> defined_subproof(std::size_t older, Leaves leaves, bool is_k
 
 std::vector<Digest> some_leaves(std::size_t count) {
   std::vector<Digest> leaves;
+  leaves.reserve(count);
   for (std::size_t i = 0; i < count; ++i) leaves.push_back(leaf_hash(as_bytes(std::to_string(i))));
   return leaves;
 }

@@ -71,6 +71,10 @@ class VerifyTest : public testing::Test {
     }
     return *std::move(done);
   }
+  // Nothing where nothing was found.
+  Finding finding() {
+    return verified(heads_).finding.value_or(Finding{.record = ~0ULL, .what = "nothing"});
+  }
   // What an unreadable log says counts as found.
   bool is_found() {
     const auto done = verify(opened(dir_.path()), heads_, always);
@@ -111,11 +115,13 @@ void mutate(std::map<std::string, std::string>& files, std::mt19937& random) {
     bytes.clear();
     for (const std::string& line : lines) bytes += line;
   };
+  const std::size_t one_byte = below(bytes.size());
   const std::size_t one = below(lines.size());
   const std::size_t other = below(lines.size());
   switch (below(9)) {
     case 0:
-      bytes[below(bytes.size())] ^= static_cast<char>(1U << below(8));
+      bytes[one_byte] =
+          static_cast<char>(static_cast<unsigned char>(bytes[one_byte]) ^ (1U << below(8)));
       return;
     case 1:
       bytes.erase(below(bytes.size()), 1 + below(5));
@@ -148,7 +154,7 @@ void mutate(std::map<std::string, std::string>& files, std::mt19937& random) {
 TEST_F(VerifyTest, FindsEveryMutation) {
   std::mt19937 random{20261117};
   const char* const wanted = std::getenv("CORDON_MUTATIONS");
-  const int all = wanted == nullptr ? 300 : std::atoi(wanted);
+  const std::int64_t all = wanted == nullptr ? 300 : std::strtol(wanted, nullptr, 10);
   int made = 0;
   while (made < all) {
     Files changed = files_;
@@ -169,9 +175,8 @@ TEST_F(VerifyTest, NamesTheRecordThatWasChanged) {
   ASSERT_NE(at, std::string::npos);
   bytes.replace(at, 12, R"("tried":"11")");
   put(changed);
-  const Verified seen = verified(heads_);
-  ASSERT_TRUE(seen.finding);
-  EXPECT_EQ(seen.finding->record, 10U);
+  const Finding seen = finding();
+  EXPECT_EQ(seen.record, 10U);
 }
 
 // C254: an older state of a log is a log; only who has a newer head can tell.
@@ -181,10 +186,8 @@ TEST_F(VerifyTest, FindsAShorterLogByAnAnchoredHead) {
   last.resize(last.rfind('\n', last.size() - 2) + 1);
   put(older);
   EXPECT_FALSE(verified({}).finding);
-  const Verified seen = verified(heads_);
-  ASSERT_TRUE(seen.finding);
-  EXPECT_NE(seen.finding->what.find("tells of 60 records; the log has 59"), std::string::npos)
-      << seen.finding->what;
+  const Finding seen = finding();
+  EXPECT_NE(seen.what.find("tells of 60 records; the log has 59"), std::string::npos) << seen.what;
 }
 
 // C255.
@@ -192,18 +195,16 @@ TEST_F(VerifyTest, FindsTwoHeadsOfOneSize) {
   Head other = heads_[1];
   other.root[0] ^= std::byte{1};
   heads_.push_back(other);
-  const Verified seen = verified(heads_);
-  ASSERT_TRUE(seen.finding);
-  EXPECT_EQ(seen.finding->record, other.size);
+  const Finding seen = finding();
+  EXPECT_NE(seen.what.find("are not those that were signed"), std::string::npos) << seen.what;
 }
 
 TEST_F(VerifyTest, FindsAHeadOfAKeyThatNobodyTrusts) {
   const auto done =
       verify(opened(dir_.path()), heads_, [](const Head& head) { return head.size < 60; });
   ASSERT_TRUE(done);
-  ASSERT_TRUE(done->finding);
   EXPECT_EQ(done->sealed, 40U);
-  EXPECT_NE(done->finding->what.find("not signed by a key"), std::string::npos);
+  EXPECT_NE(done->finding.value_or(Finding{}).what.find("not signed by a key"), std::string::npos);
 }
 
 TEST_F(VerifyTest, LeavesHeadsOfOtherLogsAside) {
@@ -239,7 +240,8 @@ TEST(Head, IsReadAsItWasWritten) {
       signed_text(head).starts_with("cordon audit head v1\n{\"log\":\"k7f3\",\"size\":42,"));
   for (std::size_t i = 0; i < line.size(); ++i) {
     std::string changed = line;
-    changed[i] ^= 1;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    if (changed == line) continue;
     const auto other = decode_head(changed);
     if (other) EXPECT_NE(*other, head);
   }
