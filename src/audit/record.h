@@ -14,8 +14,6 @@
 
 namespace cordon::audit {
 
-// Of what the events here are understood, and written.
-inline constexpr std::uint64_t kRecordVersion = 1;
 // Of a text more than this is not kept, but counted and hashed.
 inline constexpr std::size_t kLongestText = 4096;
 // No line is longer, however much is in an event.
