@@ -100,7 +100,7 @@ def arms_for(programs):
 # Where one phase ends and the next begins: the first such call of such a program after the mark before it, and what lay before.
 MARKS = (
     ("cordon", "socketpair", "cordon is loaded, reads arguments and the host's facts, starts the launcher"),
-    ("cordon", "eventfd2", "policy, plan, audit.log"),
+    ("cordon", "eventfd2", "policy, plan, audit log"),
     ("cordon-launche", "clone", "the launcher gets ready and judges the plan"),
     ("cordon-launche", "setns", "ids, sources, groups; the child is cloned and enters its groups"),
     ("cordon-launche", "pivot_root", "file tree"),
@@ -108,7 +108,7 @@ MARKS = (
     ("memfd:cordon-i", "landlock_restrict_self", "cordon-init starts, its spawner descends"),
     ("true", "exit_group", "filter, start request, the command"),
     ("cordon-launche", "pidfd_send_signal", "its end is told, the sandbox is given up"),
-    ("cordon", "exit_group", "the sandbox ends, its groups go, audit.log"),
+    ("cordon", "exit_group", "the sandbox ends, its groups go, audit log"),
 )
 # "     1.090 ( 0.012 ms): cordon/19912 socketpair(family: LOCAL, ..."
 LINE = re.compile(r"^\s*(\d+\.\d+) \(.*?\): (\S+)/\d+ (\w+)\(")

@@ -18,14 +18,13 @@ sys.path.insert(0, str(HERE.parent / "tests/cordond"))
 sys.dont_write_bytecode = True
 
 from daemon import Daemon   # noqa: E402
-from places import find_programs, promises   # noqa: E402
+from places import find_programs, holds   # noqa: E402
 
 QUOTA = """
 [quota]
 sandboxes = 10000
 creates_per_second = 100000
 memory = "100000Gi"
-cpus = "4096"
 """
 GAPS = (0, 30)      # milliseconds between two calls
 AHEAD = "networks_ahead = 16\ngroups_ahead = 64\nsandboxes_ahead = 64\n"
@@ -130,21 +129,6 @@ def peers(image, rounds=15):
     return found
 
 
-def check(figures):
-    promised, held = promises("node"), True
-    for what, value in figures.items():
-        if what not in promised:
-            continue
-        least, most = promised[what].get("least"), promised[what].get("most")
-        kept = (least is None or value >= least) and (most is None or value <= most)
-        held = held and kept
-        print(f"{'held' if kept else 'BROKEN'}: {what} {value:.2f}, {f'at least {least}' if least is not None else f'at most {most}'}")
-    missing = [what for what in promised if what not in figures]
-    if missing:
-        print("BROKEN: not measured:", *missing)
-    return held and not missing
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", help="a directory; build/release/bin by default, else build/dev/bin")
@@ -169,7 +153,7 @@ def main():
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"turns": turns, "load": busy, "many": living, "peers": others, "figures": figures}, indent=1) + "\n")
     if options.check:
-        sys.exit(0 if check(figures) else 1)
+        sys.exit(0 if holds("node", figures) else 1)
 
 
 if __name__ == "__main__":

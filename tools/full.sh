@@ -41,9 +41,11 @@ fuzz_all() {
     python3 tests/cordond/disconnects.py build/dev/bin --mebibytes 1024 --times 100
     echo "== ten thousand mutations of an audit log"
     CORDON_MUTATIONS=10000 build/dev/src/audit/audit_test --gtest_filter=VerifyTest.FindsEveryMutation
+    echo "== two hundred deaths of the writer of an audit log"
+    CORDON_KILLS=200 python3 tests/cordond/audit.py build/dev/bin complete_after_deaths
     echo "== the daemon's tests under ThreadSanitizer"
     cmake --preset tsan -DCORDON_UNITY=ON --log-level=WARNING
-    cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-unpack \
+    cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-notary cordon-unpack \
       node_test api_test http_test async_test journal_test >/dev/null
     for module in node api http async journal; do "build/tsan/src/$module/${module}_test" | tail -n 1; done
     for suite in api stream hostile tokens ports trees life rows faults network secrets rows_network events cli tls; do

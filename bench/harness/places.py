@@ -31,6 +31,22 @@ def promises(bench):
     return tomllib.loads((BENCH / "promises.toml").read_text())[bench]
 
 
+def holds(bench, figures):
+    """Says of each promise whether it is kept; one that was not measured is not."""
+    promised, held = promises(bench), True
+    for what, value in figures.items():
+        if what not in promised:
+            continue
+        least, most = promised[what].get("least"), promised[what].get("most")
+        kept = (least is None or value >= least) and (most is None or value <= most)
+        held = held and kept
+        print(f"{'held' if kept else 'BROKEN'}: {what} {value:.2f}, {f'at least {least}' if least is not None else f'at most {most}'}")
+    missing = [what for what in promised if what not in figures]
+    if missing:
+        print("BROKEN: not measured:", *missing)
+    return held and not missing
+
+
 def callers():
     """The ids as which is measured: root can be both."""
     return (0, UID) if os.geteuid() == 0 else (os.geteuid(),)

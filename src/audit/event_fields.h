@@ -78,6 +78,14 @@ void fields(Walk& walk, Event& event) {
   walk.flag("whole", event.is_whole);
 }
 
+template <class Walk, Of<RequestBegun> Event>
+void fields(Walk& walk, Event& event) {
+  walk.text("request", event.request);
+  walk.text("call", event.call);
+  walk.some_text("key", event.key);
+  walk.some_text("token", event.token);
+}
+
 template <class Walk, Of<SandboxEnded> Event>
 void fields(Walk& walk, Event& event) {
   auto& verdict = event.verdict;
@@ -104,8 +112,7 @@ void fields(Walk& walk, Event& event) {
 
 template <class Walk, Of<RecordsDropped> Event>
 void fields(Walk& walk, Event& event) {
-  walk.number("first", event.first);
-  walk.number("count", event.count);
+  walk.number("end", event.end);
 }
 
 }  // namespace cordon::audit

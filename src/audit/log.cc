@@ -66,6 +66,7 @@ Result<std::unique_ptr<Log>> Log::open(os::Fd directory, const Clock& clock, Log
   TRY(const Turn turn, Turn::take(log->tail_));
   TRY_DO(log->find_end());
   log->id_ = log->end_.log;
+  log->on_disk_ = log->end_.tree.end();
   return log;
 }
 
@@ -216,6 +217,13 @@ Status Log::append(const Subject& subject, std::span<const AuditEvent> events) {
   bodies.reserve(events.size());
   for (const AuditEvent& event : events) bodies.push_back(encode_body(subject, event));
   const std::lock_guard lock{mutex_};
+  if (no_disk_) return Error{Errc::unrecorded, no_disk_->text()};
+  Status appended = append_bodies(bodies);
+  if (appended) return appended;
+  return Error{Errc::unrecorded, std::move(appended).error().text()};
+}
+
+Status Log::append_bodies(std::span<const std::string> bodies) {
   TRY(const Turn turn, Turn::take(tail_));
   TRY_DO(find_end());
   TRY_DO(write(bodies));
@@ -224,13 +232,33 @@ Status Log::append(const Subject& subject, std::span<const AuditEvent> events) {
 
 Status Log::sync() {
   os::Fd file;
+  std::uint64_t size = 0;
   {
     const std::lock_guard lock{mutex_};
     TRY(file, os::duplicate(segment_));
+    size = end_.tree.end();
   }
   // Without the lock: a slow disk stops no append. What was in segments before was synced with
   // their end.
-  return os::sync_data(file);
+  Status synced = os::sync_data(file);
+  const std::lock_guard lock{mutex_};
+  if (!synced) {
+    no_disk_ = std::move(synced).error().with("audit log");
+    return *no_disk_;
+  }
+  // The kernel tells of a page that it could not write only once, and takes it for written then.
+  if (const auto failed = std::exchange(no_disk_, std::nullopt)) {
+    const RecordsLost lost{.source = "disk",
+                           .count = size - on_disk_,
+                           .why =
+                               "the disk failed, and may not have these records before this "
+                               "one: " +
+                               failed->text()};
+    const std::string body = encode_body({}, lost);
+    TRY_DO(append_bodies({&body, 1}));
+  }
+  on_disk_ = size;
+  return {};
 }
 
 std::uint64_t Log::size() const {

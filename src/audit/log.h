@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,18 +35,20 @@ class Log {
   static Result<std::unique_ptr<Log>> open(os::Fd directory, const Clock& clock,
                                            LogOptions options = {});
 
-  // Returns once the records are in the kernel: they survive the death of any process. A failure
-  // means that the act they describe must not happen, and that none of them is in the log; but a
+  // Returns once the records are in the kernel: they survive the death of any process. A failure is
+  // `unrecorded`: the act that they describe must not happen, and none of them is in the log; but a
   // disk that fails a `strict` one may have it.
   Status append(const Subject& subject, const AuditEvent& event);
   // Several, in their order, with one write.
   Status append(const Subject& subject, std::span<const AuditEvent> events);
 
-  // What was appended before the call is on the disk when it returns.
+  // What was appended before the call is on the disk when it returns. Where the disk fails, nothing
+  // is appended any more until it has gone well once; then the log says what the disk may have
+  // lost.
   Status sync();
 
   const std::string& id() const noexcept { return id_; }
-  // How many records it is known to have: as of the last append or sync of this object.
+  // How many records it is known to have: as of the last append of this object.
   std::uint64_t size() const;
 
  private:
@@ -64,6 +67,7 @@ class Log {
   Status take_off(std::uint64_t from, std::uint64_t to);
   Status begin_segment();
   Status write(std::span<const std::string> bodies);
+  Status append_bodies(std::span<const std::string> bodies);
 
   os::Fd directory_;
   os::Fd tail_;
@@ -75,7 +79,9 @@ class Log {
   mutable std::mutex mutex_;
   os::Fd segment_;  // where end_ is
   LogEnd end_;
-  bool is_known_ = false;  // segment_ and end_ are as of this object's last turn
+  bool is_known_ = false;           // segment_ and end_ are as of this object's last turn
+  std::uint64_t on_disk_ = 0;       // records, at the last sync
+  std::optional<Error> no_disk_{};  // why the last sync failed
 };
 
 }  // namespace cordon::audit

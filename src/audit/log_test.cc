@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,9 @@
 #include "audit/log_rig_test.h"
 #include "audit/segment.h"
 #include "base/bytes.h"
+#include "os/prctl.h"
+#include "os/seccomp.h"
+#include "os/seccomp_compile.h"
 #include "os/test_support.h"
 
 namespace cordon::audit {
@@ -234,6 +238,42 @@ TEST_F(LogTest, HasNoPartOfARecordThatDidNotFit) {
 TEST_F(LogTest, FollowsNoLink) {
   fs::create_symlink("elsewhere", dir_.path() / "tail");
   EXPECT_FALSE(Log::open(opened(dir_.path()), clock_));
+}
+
+// fdatasync(2) fails in the thread that asks: as it does once for pages that the disk did not take.
+Status sync_with_a_broken_disk(Log& log) {
+  Status synced;
+  std::thread{[&] {
+    const auto filter =
+        os::compile_filter({.otherwise = os::FilterAction::allow(),
+                            .rules = {{SYS_fdatasync, os::FilterAction::fail(EIO), {}}}});
+    ASSERT_TRUE(filter && os::set_no_new_privs() && os::seccomp_load(*filter));
+    synced = log.sync();
+  }}.join();
+  return synced;
+}
+
+TEST_F(LogTest, TakesNothingWhileItsDiskFails) {
+  const auto log = open();
+  ASSERT_TRUE(log);
+  ASSERT_TRUE(log->append(kSubject, PolicyAccepted{"before"}));
+  ASSERT_TRUE(log->sync());
+  ASSERT_TRUE(log->append(kSubject, PolicyAccepted{"perhaps"}));
+  EXPECT_FALSE(sync_with_a_broken_disk(*log));
+  const Status refused = log->append(kSubject, PolicyAccepted{"never"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::unrecorded);
+  EXPECT_NE(refused.error().text().find("Input/output error"), std::string::npos);
+  // It works again: what may be missing on the disk is told, and the log goes on.
+  ASSERT_TRUE(log->sync());
+  ASSERT_TRUE(log->append(kSubject, PolicyAccepted{"after"}));
+  const auto all = records();
+  ASSERT_EQ(all.size(), 4U);
+  const auto* lost = std::get_if<RecordsLost>(&all[2].event);
+  ASSERT_NE(lost, nullptr);
+  EXPECT_EQ(lost->source, "disk");
+  EXPECT_EQ(lost->count, 1U);
+  EXPECT_EQ(std::get<PolicyAccepted>(all[3].event).digest, "after");
 }
 
 }  // namespace

@@ -191,6 +191,7 @@ struct NameOf {
     if (event.is_tree) return event.is_written ? "tree_written" : "tree_read";
     return event.is_written ? "file_written" : "file_read";
   }
+  std::string_view operator()(const RequestBegun& /*event*/) const { return "request_begun"; }
   std::string_view operator()(const SandboxEnded& /*event*/) const { return "sandbox_ended"; }
   std::string_view operator()(const LogRecovered& /*event*/) const { return "log_recovered"; }
   std::string_view operator()(const RecordsLost& /*event*/) const { return "records_lost"; }
@@ -199,7 +200,7 @@ struct NameOf {
 
 // What the name of its kind says of an event: all but its fields.
 std::optional<AuditEvent> begin_event(std::string_view name) {
-  static const std::array<AuditEvent, 14> kKinds{
+  static const std::array<AuditEvent, 15> kKinds{
       PolicyAccepted{},
       SandboxStarted{},
       ActRefused{},
@@ -210,6 +211,7 @@ std::optional<AuditEvent> begin_event(std::string_view name) {
       FileMoved{.is_written = true},
       FileMoved{.is_tree = true},
       FileMoved{.is_tree = true, .is_written = true},
+      RequestBegun{},
       SandboxEnded{},
       LogRecovered{},
       RecordsLost{},

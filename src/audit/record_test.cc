@@ -61,11 +61,13 @@ std::vector<AuditEvent> samples() {
       FileMoved{.key = "k", .is_tree = true, .is_written = true, .path = "/p", .offset = 7},
       FileMoved{.is_written = true},
       FileMoved{.is_tree = true},
+      RequestBegun{"r", "DELETE /v1/sandboxes/{id}", "k", "00"},
+      RequestBegun{.request = "r"},
       SandboxEnded{
           {.ending = Ending::memory, .status = 137, .limit = 5, .peak = 4, .culprit = "x"}},
       LogRecovered{9, "00"},
       RecordsLost{"monitor", 4, "the ring was full"},
-      RecordsDropped{0, 100},
+      RecordsDropped{100},
   };
 }
 

@@ -17,6 +17,7 @@ namespace cordon::audit {
 namespace {
 
 constexpr std::string_view kSegmentSuffix = ".log";
+constexpr std::string_view kLeavesSuffix = ".leaves";
 constexpr std::size_t kNameDigits = 20;
 constexpr std::size_t kMostSegments = 1'000'000;
 
@@ -30,6 +31,30 @@ Digest quoted_digest(CanonicalReader& from) {
   from.hex(digest);
   from.expect("\"");
   return digest;
+}
+
+std::string name_of_part(std::uint64_t first, std::string_view suffix) {
+  return fmt::format("{:020}{}", first, suffix);
+}
+
+// The number of the first record; nothing where `name` is that of something else.
+std::optional<std::uint64_t> first_of(std::string_view name, std::string_view suffix) {
+  if (name.size() != kNameDigits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
+  const char* const begin = std::to_address(name.begin());
+  std::uint64_t first = 0;
+  const auto [end, error] = std::from_chars(begin, begin + kNameDigits, first);
+  if (error != std::errc{} || end != begin + kNameDigits) return std::nullopt;
+  return first;
+}
+
+Result<std::vector<std::uint64_t>> list_parts(const os::Fd& directory, std::string_view suffix) {
+  TRY(const auto names, os::list_directory(directory, kMostSegments));
+  std::vector<std::uint64_t> firsts;
+  for (const std::string& name : names) {
+    if (const auto first = first_of(name, suffix)) firsts.push_back(*first);
+  }
+  std::ranges::sort(firsts);
+  return firsts;
 }
 
 }  // namespace
@@ -71,28 +96,16 @@ Result<SegmentHead> decode_segment_head(std::string_view line) {
   return head;
 }
 
-std::string segment_name(std::uint64_t first) {
-  return fmt::format("{:020}{}", first, kSegmentSuffix);
-}
+std::string segment_name(std::uint64_t first) { return name_of_part(first, kSegmentSuffix); }
 
-std::optional<std::uint64_t> segment_first(std::string_view name) {
-  if (name.size() != kNameDigits + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix))
-    return std::nullopt;
-  const char* const begin = std::to_address(name.begin());
-  std::uint64_t first = 0;
-  const auto [end, error] = std::from_chars(begin, begin + kNameDigits, first);
-  if (error != std::errc{} || end != begin + kNameDigits) return std::nullopt;
-  return first;
-}
+std::string leaves_name(std::uint64_t first) { return name_of_part(first, kLeavesSuffix); }
 
 Result<std::vector<std::uint64_t>> list_segments(const os::Fd& directory) {
-  TRY(const auto names, os::list_directory(directory, kMostSegments));
-  std::vector<std::uint64_t> firsts;
-  for (const std::string& name : names) {
-    if (const auto first = segment_first(name)) firsts.push_back(*first);
-  }
-  std::ranges::sort(firsts);
-  return firsts;
+  return list_parts(directory, kSegmentSuffix);
+}
+
+Result<std::vector<std::uint64_t>> list_leaves(const os::Fd& directory) {
+  return list_parts(directory, kLeavesSuffix);
 }
 
 Result<Link> link_of(std::string_view line) {

@@ -28,8 +28,12 @@ Result<SegmentHead> decode_segment_head(std::string_view line);
 
 // "00000000000000000042.log": sorted by name they are in order.
 std::string segment_name(std::uint64_t first);
-// The number of the first record; nothing where `name` is no segment's.
-std::optional<std::uint64_t> segment_first(std::string_view name);
+
+// "00000000000000000042.leaves": where the segment was dropped, the leaf hashes of its records, one
+// behind the other.
+std::string leaves_name(std::uint64_t first);
+// As list_segments, of those that were dropped.
+Result<std::vector<std::uint64_t>> list_leaves(const os::Fd& directory);
 
 // First numbers of all segments of the log in `directory`, which is open for reading, in order.
 Result<std::vector<std::uint64_t>> list_segments(const os::Fd& directory);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <ranges>
 
+#include "base/bytes.h"
+
 namespace cordon::audit {
 namespace {
 
@@ -36,6 +38,22 @@ Result<TreeRange> TreeRange::from(std::uint64_t begin, std::uint64_t end,
   }
   if (range.end_ != end) return Error{Errc::invalid, "range of a tree: too few hashes"};
   return range;
+}
+
+Result<TreeRange> TreeRange::from_bytes(std::uint64_t begin, std::uint64_t end,
+                                        std::string_view bytes) {
+  std::vector<Digest> hashes(bytes.size() / sizeof(Digest));
+  if (hashes.size() * sizeof(Digest) != bytes.size()) {
+    return Error{Errc::invalid, "a range of a tree has a hash that is not whole"};
+  }
+  std::ranges::copy(as_bytes(bytes), std::as_writable_bytes(std::span{hashes}).begin());
+  return from(begin, end, hashes);
+}
+
+std::string TreeRange::bytes() const {
+  std::string bytes;
+  for (const Subtree& subtree : subtrees_) bytes += as_text(subtree.hash);
+  return bytes;
 }
 
 std::vector<Digest> TreeRange::hashes() const {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -24,10 +26,14 @@ class TreeRange {
   // `hashes`: from left to right. `invalid`: a range of this size has another number of them.
   static Result<TreeRange> from(std::uint64_t begin, std::uint64_t end,
                                 std::span<const Digest> hashes);
+  static Result<TreeRange> from_bytes(std::uint64_t begin, std::uint64_t end,
+                                      std::string_view bytes);
 
   std::uint64_t begin() const noexcept { return begin_; }
   std::uint64_t end() const noexcept { return end_; }
   std::vector<Digest> hashes() const;
+  // The hashes one behind the other, as messages carry them.
+  std::string bytes() const;
 
   void add(const Digest& leaf);
   // `invalid`: `next` does not begin where this ends.

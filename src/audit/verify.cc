@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fcntl.h>
 
+#include "audit/leaves.h"
 #include "audit/record.h"
 #include "audit/segment.h"
 #include "audit/segment_lines.h"
@@ -21,7 +22,20 @@ class Verifier {
     std::ranges::sort(heads_, {}, &Head::size);
   }
 
-  // False: something was found, and nothing more is to be read.
+  // These give false where something was found, and nothing more is to be read.
+
+  // The first that is kept says which log it is, also of those before it.
+  Result<bool> name(const os::Fd& directory, std::uint64_t first) {
+    const std::string name = segment_name(first);
+    TRY(const os::Fd file, os::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW));
+    SegmentLines lines{file, 0};
+    TRY(const auto line, lines.next());
+    const auto head = line ? decode_segment_head(*line) : Error{Errc::invalid, "empty"};
+    if (!head) return found("the segment " + name + " does not begin with a head");
+    result_.log = head->log;
+    return heads_hold();
+  }
+
   Result<bool> segment(const os::Fd& directory, std::uint64_t first, bool is_last) {
     const std::string name = segment_name(first);
     TRY(const os::Fd file, os::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW));
@@ -39,7 +53,24 @@ class Verifier {
     return found("the segment " + name + " does not end with a whole record");
   }
 
+  // Of records that are not kept any more.
+  Result<bool> leaves(const os::Fd& directory, std::uint64_t first) {
+    const std::string name = leaves_name(first);
+    if (first != tree_.end()) return found("records are missing before " + name);
+    auto all = read_leaves(directory, first, [&](const Digest& leaf) {
+      ++result_.dropped;
+      return add(leaf);
+    });
+    if (!all && all.error().code() == Errc::invalid) return found(all.error().text());
+    return all;
+  }
+
   Verified conclude() {
+    if (!result_.finding && unsure_) found(unsure_->record, unsure_->what);
+    if (!result_.finding && result_.dropped > told_dropped_) {
+      found(told_dropped_, "records from here up to " + std::to_string(result_.dropped) +
+                               " are gone, and the log does not say that they were dropped");
+    }
     // Heads of records that the log no longer has, or has not yet.
     while (!result_.finding && next_head_ < heads_.size()) {
       const Head& head = heads_[next_head_++];
@@ -66,10 +97,6 @@ class Verifier {
               const std::string& name) {
     const auto head = line ? decode_segment_head(*line) : Error{Errc::invalid, "empty"};
     if (!head) return found("the segment " + name + " does not begin with a head");
-    if (result_.log.empty()) {
-      result_.log = head->log;
-      if (!heads_hold()) return false;
-    }
     if (head->log != result_.log) return found("the segment " + name + " is of another log");
     if (first != tree_.end()) return found("records are missing before the segment " + name);
     if (head->tree != tree_ || head->before != before_) {
@@ -88,11 +115,29 @@ class Verifier {
       return found(result_.records - std::min<std::uint64_t>(result_.records, 1),
                    "this record, or where the next one says that it follows, was changed");
     }
-    if (!decode(line)) ++result_.unknown;
-    before_ = leaf_hash(as_bytes(line));
-    tree_.add(before_);
+    const auto decoded = decode(line);
+    if (!decoded) ++result_.unknown;
+    if (const auto* dropped = decoded ? std::get_if<RecordsDropped>(&decoded->event) : nullptr) {
+      told_dropped_ = std::max(told_dropped_, dropped->end);
+    }
+    return add(leaf_hash(as_bytes(line)));
+  }
+
+  bool add(const Digest& leaf) {
+    if (unsure_) return found(unsure_->record, unsure_->what);
+    before_ = leaf;
+    tree_.add(leaf);
     ++result_.records;
     return heads_hold();
+  }
+
+  std::string does_not_fit(const Head& head) const {
+    if (head.size == result_.sealed) {
+      return "two heads of " + std::to_string(head.size) +
+             " records were signed, which differ: there are two histories of this log";
+    }
+    return "the records from here up to " + std::to_string(head.size) +
+           " are not those that were signed";
   }
 
   // Those of the size that was reached.
@@ -102,9 +147,10 @@ class Verifier {
       if (head.log != result_.log) continue;
       if (!is_trusted_(head)) return found("a head is not signed by a key that is trusted here");
       if (head.root != tree_.root()) {
-        // The chain holds: all since the last head that fits may be others.
-        return found(result_.sealed, "the records from here up to " + std::to_string(head.size) +
-                                         " are not those that were signed");
+        // All since the last head that fits may be others; unless the next record says that it
+        // followed another one than the last of them.
+        if (!unsure_) unsure_ = Finding{result_.sealed, does_not_fit(head)};
+        continue;
       }
       result_.sealed = head.size;
       ++result_.heads;
@@ -117,6 +163,8 @@ class Verifier {
   const IsTrusted& is_trusted_;
   TreeRange tree_;
   Digest before_{};
+  std::optional<Finding> unsure_;   // of a head that does not fit; the next record tells more
+  std::uint64_t told_dropped_ = 0;  // records, by the log itself
   Verified result_;
 };
 
@@ -126,7 +174,16 @@ Result<Verified> verify(const os::Fd& directory, std::span<const Head> heads,
                         const IsTrusted& is_trusted) {
   TRY(const auto segments, list_segments(directory));
   if (segments.empty()) return Error{Errc::not_found, "audit log: there is no segment"};
+  TRY(const auto dropped, list_leaves(directory));
   Verifier verifier{heads, is_trusted};
+  TRY(const bool is_named, verifier.name(directory, segments.front()));
+  if (!is_named) return verifier.conclude();
+  for (const std::uint64_t first : dropped) {
+    // Whoever dropped it died before the segment went.
+    if (std::ranges::binary_search(segments, first)) break;
+    TRY(const bool is_well, verifier.leaves(directory, first));
+    if (!is_well) return verifier.conclude();
+  }
   for (const std::uint64_t first : segments) {
     TRY(const bool is_well, verifier.segment(directory, first, first == segments.back()));
     if (!is_well) break;

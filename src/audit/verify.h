@@ -25,6 +25,7 @@ struct Finding {
 struct Verified {
   std::string log;               // its id
   std::uint64_t records = 0;     // that are as they were written
+  std::uint64_t dropped = 0;     // of them, of which only the hashes are kept
   std::uint64_t unknown = 0;     // of them, whose events are of a newer version
   Digest root{};                 // of these records
   std::uint64_t sealed = 0;      // up to here a signed head holds them; after it, only the chain

@@ -75,6 +75,8 @@ std::string_view to_string(Errc code) noexcept {
       return "timeout";
     case Errc::unavailable:
       return "unavailable";
+    case Errc::unrecorded:
+      return "unrecorded";
     case Errc::internal:
       return "internal";
   }

@@ -20,6 +20,7 @@ enum class Errc : std::uint8_t {
   exhausted,    // a limit is reached: free something first
   timeout,      // it took too long: try again, perhaps later
   unavailable,  // this host, or a peer, cannot do it
+  unrecorded,   // the audit log does not take it, so it was not done: mend the log
   internal,     // a defect of ours
 };
 

@@ -14,6 +14,7 @@ Exit exit_of(Errc code) noexcept {
     case Errc::exhausted:
     case Errc::timeout:
     case Errc::unavailable:
+    case Errc::unrecorded:
       return Exit::unavailable;
     case Errc::internal:
       return Exit::internal;

@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "audit/file_log.h"
+#include "audit/log.h"
+#include "audit/log_directory.h"
+#include "cli/audit_verbs.h"
 #include "cli/host_cache.h"
 #include "cli/preset_names.h"
 #include "cli/run_launch.h"
@@ -32,11 +34,12 @@ namespace fs = std::filesystem;
 // How long an upper layer is kept that nobody applies or discards. The run prints it.
 constexpr std::chrono::days kReviewAge{30};
 
-Result<audit::FileLog> open_log(const std::string& state, const Clock& clock) {
+Result<std::unique_ptr<audit::Log>> open_log(const std::string& state, const Clock& clock) {
   std::error_code ignored;
   fs::create_directories(state, ignored);
   TRY(const os::Fd dir, os::open_own_directory(state));
-  return audit::FileLog::open(dir, "audit.log", clock);
+  TRY(os::Fd log, audit::make_log_directory(dir));
+  return audit::Log::open(std::move(log), clock);
 }
 
 // Nothing for a run whose writes go elsewhere. It is held for as long as the sandbox lives.
@@ -65,26 +68,32 @@ Result<std::optional<review::RunDirectory>> open_review(const PreparedRun& run,
 Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOptions& options,
                                            const Context& context, const HostFacts& host,
                                            EarlyLauncher early, const Clock& clock) {
-  TRY(audit::FileLog log, open_log(run.state, clock));
-  TRY_DO(log.append(run.id, PolicyAccepted{plan::digest_of(run.lowered)}));
-  TRY_DO(log.append(run.id, SandboxStarted{Isolation::process, run.lowered.enforcement}));
-  node::NetworkRecord record{log, run.id, {typed_flags(options), "-- " + spelled(options.command)}};
+  TRY(const auto log, open_log(run.state, clock));
+  const audit::Subject subject{.tenant = {}, .sandbox = run.id.text()};
+  const std::vector<AuditEvent> begun{PolicyAccepted{plan::digest_of(run.lowered)},
+                                      SandboxStarted{Isolation::process, run.lowered.enforcement}};
+  TRY_DO(log->append(subject, begun));
+  node::NetworkRecord record{
+      *log, subject, {typed_flags(options), "-- " + spelled(options.command)}};
   auto outcome = launch_run(run, options, context, host, std::move(early), record);
   if (outcome) outcome->denials = record.take_denials();
   const Verdict verdict =
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
-  TRY_DO(log.append(run.id, SandboxEnded{verdict}));
+  TRY_DO(log->append(subject, SandboxEnded{verdict}));
+  seal_soon(run.state, context);
   return outcome;
 }
 
 void record_refusals(const WhyNot& why, const Context& context, const Clock& clock) {
-  const auto id = SandboxId::parse(why.id);
   const auto state = state_root(context);
-  if (!id || !state || why.denials.empty()) return;
-  auto log = open_log(*state, clock);
+  if (!state || why.denials.empty()) return;
+  const auto log = open_log(*state, clock);
   if (!log) return;
-  for (const Denial& denial : why.denials) static_cast<void>(log->append(*id, ActRefused{denial}));
+  std::vector<AuditEvent> refused;
+  refused.reserve(why.denials.size());
+  for (const Denial& denial : why.denials) refused.emplace_back(ActRefused{denial});
+  static_cast<void>((*log)->append({.tenant = {}, .sandbox = why.id}, refused));
 }
 
 void tell(const Error& error, const WhyNot& why, std::ostream& out) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_launch.h"
 
-#include <filesystem>
 #include <memory>
 
 #include <boost/asio/io_context.hpp>
@@ -10,6 +9,7 @@
 #include "async/deadline.h"
 #include "async/scope.h"
 #include "cli/grant_secret.h"
+#include "cli/program_beside.h"
 #include "cli/run_face.h"
 #include "node/credentials.h"
 #include "node/network.h"
@@ -20,15 +20,8 @@
 namespace cordon::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 // The launcher gives up a sandbox that does not stand after half of it.
 constexpr std::chrono::seconds kLaunch{20};
-
-std::string beside(const char* name) {
-  std::error_code ignored;
-  return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / name).string();
-}
 
 class Launch {
  public:
@@ -122,7 +115,8 @@ class Launch {
 }  // namespace
 
 void start_early(EarlyLauncher& early, bool can_stand) {
-  if (!early && can_stand) early.emplace(sandbox::start_launcher(beside("cordon-launcher")));
+  if (!early && can_stand)
+    early.emplace(sandbox::start_launcher(program_beside("cordon-launcher")));
 }
 
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
@@ -130,7 +124,7 @@ Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& op
                                     EarlyLauncher early, node::NetworkRecord& record) {
   asio::io_context loop{1};
   const bool spare = !host.root && host.has(Feature::id_ranges);
-  const std::string program = beside("cordon-launcher");
+  const std::string program = program_beside("cordon-launcher");
   start_early(early, true);
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): started above
   TRY(auto started, *std::move(early));

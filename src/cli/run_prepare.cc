@@ -54,7 +54,8 @@ std::vector<std::string> own_directories(const Context& context, const std::stri
                                          const std::string& state) {
   std::vector<std::string> own{state};
   for (const auto& [variable, fallback] :
-       {std::pair{"XDG_CACHE_HOME", "/.cache"}, std::pair{"XDG_CONFIG_HOME", "/.config"}}) {
+       {std::pair{"XDG_CACHE_HOME", "/.cache"}, std::pair{"XDG_CONFIG_HOME", "/.config"},
+        std::pair{"XDG_DATA_HOME", "/.local/share"}}) {
     const auto set = context.environment(variable);
     own.push_back((set && !set->empty() ? *set : home + fallback) + "/cordon");
   }

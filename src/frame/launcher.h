@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 3;
+inline constexpr std::uint32_t kLauncherVersion = 4;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -82,6 +82,12 @@ struct OpenEgress {
 struct OpenBroker {
   std::string tenant;
   CORDON_FIELDS(OpenBroker, self.tenant);
+};
+
+// The holder of the key that heads of the audit log are signed with, started anew: an earlier one
+// ends. Answered by NotaryOpened or Refused.
+struct OpenNotary {
+  CORDON_FIELDS(OpenNotary);
 };
 
 // Reads a source of secrets that the floor names for `host`, by a program of its own, which tells
@@ -202,6 +208,12 @@ struct BrokerOpened {
   CORDON_FIELDS(BrokerOpened, self.id);
 };
 
+// Beside it one descriptor: the node's link to cordon-notary (frame/notary.h).
+struct NotaryOpened {
+  std::string id;  // "notary"
+  CORDON_FIELDS(NotaryOpened, self.id);
+};
+
 struct SourceStarted {
   std::string id;  // "source:TICKET"
   CORDON_FIELDS(SourceStarted, self.id);
@@ -215,9 +227,9 @@ struct Welcome {
 };
 
 using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker,
-                                ReadSource, KeepListener, TakeListener>;
+                                ReadSource, KeepListener, TakeListener, OpenNotary>;
 using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome,
-                                  EgressOpened, BrokerOpened, SourceStarted>;
+                                  EgressOpened, BrokerOpened, SourceStarted, NotaryOpened>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

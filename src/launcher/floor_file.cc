@@ -94,6 +94,14 @@ Status take_cgroup(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_notary(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no path of a directory for the notary", value));
+  }
+  floor.notary = value;
+  return {};
+}
+
 Status take_secrets(ServiceFloor& floor, std::string_view value) {
   if (!is_plain_path(value) || value == "/") {
     return broken(fmt::format("\"{}\" is no path of a directory for secrets", value));
@@ -189,6 +197,7 @@ constexpr std::array kKeys = {
     Key{"source", take_source, true, true},
     Key{"cgroup", take_cgroup},
     Key{"secrets", take_secrets},
+    Key{"notary", take_notary},
     Key{"secret_source", take_secret_source, false, true},
     Key{"secret_source_uid", take_secret_source_uid},
     Key{"writable_binds", take_writable_binds},

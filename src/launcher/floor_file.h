@@ -20,6 +20,7 @@ struct ServiceFloor {
   std::string cgroup;   // directory below (v2: beside) the launcher's own group; empty: chosen
   std::string secrets;  // directory of the stores of secrets; empty: there are none
   SecretSources secret_sources;
+  std::string notary;  // directory of the notary's key and anchor; empty: no head is signed
   unsigned networks_ahead = 8;
   unsigned groups_ahead = 8;
   unsigned sandboxes_ahead = 8;

@@ -24,6 +24,7 @@ constexpr std::string_view kWhole =
     "  source=/srv/cordon/data  \n"
     "cgroup = cordon/sandboxes\n"
     "secrets = /srv/cordon/secrets\n"
+    "notary = /srv/cordon/notary\n"
     "secret_source = api.github.com file:/srv/cordon/token\n"
     "secret_source = api.github.com   env:GITHUB_TOKEN\n"
     "secret_source = api.openai.com cmd:pass show openai\n"
@@ -46,6 +47,7 @@ TEST(FloorFile, IsReadWhole) {
             (std::vector<std::string>{"/srv/cordon/images", "/srv/cordon/data"}));
   EXPECT_EQ(floor->cgroup, "cordon/sandboxes");
   EXPECT_EQ(floor->secrets, "/srv/cordon/secrets");
+  EXPECT_EQ(floor->notary, "/srv/cordon/notary");
   EXPECT_EQ(floor->secret_sources.all,
             (std::vector<SecretSource>{{"api.github.com", "file:/srv/cordon/token"},
                                        {"api.github.com", "env:GITHUB_TOKEN"},
@@ -65,6 +67,7 @@ TEST(FloorFile, ClosesWhatItDoesNotMention) {
   EXPECT_FALSE(floor->floor.disk_images);
   EXPECT_EQ(floor->cgroup, "");
   EXPECT_EQ(floor->secrets, "");
+  EXPECT_EQ(floor->notary, "");
 }
 
 TEST(FloorFile, OfTheDocumentationIsOne) {
@@ -95,6 +98,8 @@ const Refusal kRefusals[] = {
     {"AnUnknownKey", "sources = /srv", "/etc/f:5: unknown key \"sources\""},
     {"AKeyInOtherLetters", "Cgroup = x", "/etc/f:5: unknown key \"Cgroup\""},
     {"CallerIds", "caller_ids = true", "/etc/f:5: unknown key \"caller_ids\""},
+    {"NoDirectoryForANotary", "notary = ../x",
+     "/etc/f:5: \"../x\" is no path of a directory for the notary"},
     {"NoDirectoryForSecrets", "secrets = ../x",
      "/etc/f:5: \"../x\" is no path of a directory for secrets"},
     {"ASecretWithoutItsHost", "secret_source = env:TOKEN",

@@ -17,6 +17,7 @@
 #include "launcher/groups.h"
 #include "launcher/identity.h"
 #include "launcher/net_pool.h"
+#include "launcher/notary.h"
 #include "launcher/program.h"
 #include "os/fd.h"
 #include "os/process.h"
@@ -40,6 +41,7 @@ struct Workshop {
   NetPool networks;
   std::optional<NetPool> steered;  // made ahead from the first OpenEgress on
   std::unique_ptr<Egresses> egresses;
+  NotaryKeeper notary;
   os::CgroupTrees trees;
   GroupPool groups;
   BerthPool berths;
@@ -53,6 +55,9 @@ struct Workshop {
   Result<TakenNetwork> take_network(const frame::LaunchPlan& plan);
   // Answers OpenEgress.
   Result<OpenedEgress> open_egress(const std::string& tenant, const os::Fd& kept);
+
+  // Answers OpenNotary.
+  Result<os::Fd> open_notary() { return notary.open(floor.ranges > 0 ? &ranges : nullptr); }
 
   // Whether there is something to make ahead when nobody waits, and making one of them.
   bool wants_more() const noexcept;

@@ -75,6 +75,7 @@ struct Places {
   std::string cgroup;   // below our own; empty: our own
   std::string secrets;  // of the stores; empty: there are none
   SecretSources sources;
+  std::string notary;  // of its files; empty: there is none
 };
 
 Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places& places,
@@ -103,6 +104,10 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
   if (!places.secrets.empty()) {
     TRY(secrets, os::open_own_directory(places.secrets));
   }
+  os::Fd notary;
+  if (!places.notary.empty()) {
+    TRY(notary, os::open_own_directory(places.notary));
+  }
   auto egresses = std::make_unique<Egresses>(std::move(secrets), places.sources);
   GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
   return Workshop{.floor = std::move(floor),
@@ -114,6 +119,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
                   .networks = std::move(networks),
                   .steered = {},
                   .egresses = std::move(egresses),
+                  .notary = NotaryKeeper{std::move(notary)},
                   .trees = std::move(trees),
                   .groups = std::move(groups),
                   .berths = BerthPool{ahead.sandboxes, landlock ? *landlock : 0},
@@ -144,7 +150,7 @@ Result<Workshop> open_workshop(const ServiceFloor& service) {
   if (::chdir("/") != 0) return Error::from_errno("chdir");
   TRY(os::Fd locks, open_locks());
   return open(service.floor, {}, std::move(locks),
-              {service.cgroup, service.secrets, service.secret_sources},
+              {service.cgroup, service.secrets, service.secret_sources, service.notary},
               {.networks = service.networks_ahead,
                .groups = service.groups_ahead,
                .sandboxes = service.sandboxes_ahead,

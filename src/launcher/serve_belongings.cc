@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node asks for itself and for its tenants: listening sockets, egresses, brokers, sources.
+// What a node asks for itself and for its tenants: listening sockets, egresses, brokers, sources, a
+// notary.
 #include <array>
 
 #include "base/id.h"
@@ -53,6 +54,13 @@ void Server::answer(const frame::OpenBroker& request) {
   if (!link) return refuse(about, "unavailable", link.error().text());
   const os::Fd* const beside = &*link;
   send(frame::BrokerOpened{about}, {&beside, 1});
+}
+
+void Server::answer(const frame::OpenNotary& /*request*/) {
+  const auto link = workshop_.open_notary();
+  if (!link) return refuse("notary", "unavailable", link.error().text());
+  const os::Fd* const beside = &*link;
+  send(frame::NotaryOpened{"notary"}, {&beside, 1});
 }
 
 void Server::answer(const frame::ReadSource& request) {

@@ -46,7 +46,7 @@ void NetworkRecord::refused(const frame::NetRefused& refusal) {
 
 void NetworkRecord::append(const std::vector<AuditEvent>& events) {
   if (events.empty()) return;
-  const Status written = log_.append(id_, events);
+  const Status written = log_.append(subject_, events);
   if (written) return;
   if (lost_ == 0) why_lost_ = written.error().text();
   lost_ += events.size();
@@ -67,7 +67,7 @@ std::vector<Denial> NetworkRecord::take_denials() {
   tell_counted();
   if (lost_ > 0) {
     denials_.push_back({.code = "CORDON-AUDIT-LOST",
-                        .tried = "write records of the network to audit.log",
+                        .tried = "write records of the network to the audit log",
                         .rule = "default",
                         .why = why_lost_,
                         .count = lost_});

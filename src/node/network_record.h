@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/file_log.h"
-#include "base/id.h"
+#include "audit/log.h"
 #include "frame/broker.h"
 #include "frame/egress.h"
 #include "node/network.h"
@@ -22,8 +21,8 @@ class NetworkRecord {
  public:
   // `log` outlives it. `typed`: how the run was typed, before and behind the place where one more
   // flag goes.
-  NetworkRecord(audit::FileLog& log, SandboxId id, std::pair<std::string, std::string> typed)
-      : log_{log}, id_{std::move(id)}, typed_{std::move(typed)} {}
+  NetworkRecord(audit::Log& log, audit::Subject subject, std::pair<std::string, std::string> typed)
+      : log_{log}, subject_{std::move(subject)}, typed_{std::move(typed)} {}
   NetworkRecord(const NetworkRecord&) = delete;
   NetworkRecord& operator=(const NetworkRecord&) = delete;
   // What was counted is written.
@@ -47,8 +46,8 @@ class NetworkRecord {
   void append(const std::vector<AuditEvent>& events);
   void tell_later();
 
-  audit::FileLog& log_;
-  SandboxId id_;
+  audit::Log& log_;
+  audit::Subject subject_;
   std::pair<std::string, std::string> typed_;
   std::vector<Denial> denials_;
   UseTally tally_;

@@ -11,10 +11,10 @@ constexpr std::chrono::seconds kSoon{1};
 }  // namespace
 
 NetworkShare::NetworkShare(const asio::any_io_executor& executor, TenantNetwork& network,
-                           audit::FileLog& log, SandboxId id)
+                           audit::Log& log, audit::Subject subject, SandboxId id)
     : network_{network},
-      id_{id},
-      record_{log, std::move(id), {}},
+      id_{std::move(id)},
+      record_{log, std::move(subject), {}},
       soon_{executor, kSoon, [this] { record_.tell_counted(); }} {
   record_.when_counted([this] { soon_.want(); });
 }
@@ -44,8 +44,10 @@ TenantNetwork& Networks::of(const std::string& tenant) {
   return *network;
 }
 
-std::unique_ptr<NetworkShare> Networks::share(const std::string& tenant, SandboxId id) {
-  return std::make_unique<NetworkShare>(executor_, of(tenant), log_, std::move(id));
+std::unique_ptr<NetworkShare> Networks::share(const std::string& tenant, audit::Subject subject,
+                                              SandboxId id) {
+  return std::make_unique<NetworkShare>(executor_, of(tenant), log_, std::move(subject),
+                                        std::move(id));
 }
 
 }  // namespace cordon::node

@@ -13,7 +13,7 @@
 #include "async/scope.h"
 #include "async/soon.h"
 #include "async/task.h"
-#include "audit/file_log.h"
+#include "audit/log.h"
 #include "base/id.h"
 #include "node/network_record.h"
 #include "node/tenant_network.h"
@@ -26,8 +26,8 @@ namespace cordon::node {
 class NetworkShare {
  public:
   // All outlive it.
-  NetworkShare(const asio::any_io_executor& executor, TenantNetwork& network, audit::FileLog& log,
-               SandboxId id);
+  NetworkShare(const asio::any_io_executor& executor, TenantNetwork& network, audit::Log& log,
+               audit::Subject subject, SandboxId id);
   NetworkShare(const NetworkShare&) = delete;
   NetworkShare& operator=(const NetworkShare&) = delete;
   ~NetworkShare() { network_.forget(id_.text()); }
@@ -61,19 +61,21 @@ class Networks {
   // As of TenantNetwork; `tenant` is as the launcher knows it.
   using Open = std::function<async::Task<sandbox::OpenedEgress>(std::string tenant, os::Fd state)>;
   // `log` outlives it.
-  Networks(asio::any_io_executor executor, Open open, audit::FileLog& log)
+  Networks(asio::any_io_executor executor, Open open, audit::Log& log)
       : executor_{std::move(executor)}, open_{std::move(open)}, log_{log} {}
 
   // In `scope`, which ends before this does.
   void live_in(async::Scope& scope) { scope_ = &scope; }
 
   TenantNetwork& of(const std::string& tenant);
-  std::unique_ptr<NetworkShare> share(const std::string& tenant, SandboxId id);
+  // What it does is recorded of `subject`, who names its tenant as clients do.
+  std::unique_ptr<NetworkShare> share(const std::string& tenant, audit::Subject subject,
+                                      SandboxId id);
 
  private:
   asio::any_io_executor executor_;
   Open open_;
-  audit::FileLog& log_;
+  audit::Log& log_;
   async::Scope* scope_ = nullptr;
   std::map<std::string, std::unique_ptr<TenantNetwork>> networks_;
 };

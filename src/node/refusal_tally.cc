@@ -18,7 +18,7 @@ std::vector<Denial> RefusalTally::flush() {
         {.code = code,
          .tried = "more of the same second",
          .rule = "default",
-         .why = fmt::format("of more than {} refusals in a second the rest is counted", kEach),
+         .why = fmt::format("of more than {} refusals in a second the rest is counted", most_),
          .count = count});
   }
   counted_.clear();

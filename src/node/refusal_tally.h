@@ -16,10 +16,12 @@ namespace cordon::node {
 
 class RefusalTally {
  public:
-  // Of one second, each by itself.
+  // Of one second, each by itself; where the caller says no other number.
   static constexpr std::size_t kEach = 100;
   // Codes that are told apart in one second; behind them all others are one.
   static constexpr std::size_t kKinds = 16;
+
+  explicit RefusalTally(std::size_t each = kEach) noexcept : most_{each}, each_{each} {}
 
   // What is to be written now: of an earlier second what was counted, then this one if there is
   // room. None: it is counted.
@@ -29,7 +31,8 @@ class RefusalTally {
   bool is_empty() const noexcept { return counted_.empty(); }
 
  private:
-  PerSecond each_{kEach};
+  std::size_t most_;
+  PerSecond each_;
   std::map<std::string, std::uint64_t> counted_;  // by code
 };
 

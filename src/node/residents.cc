@@ -46,6 +46,11 @@ void log_failure(const SandboxId& id, std::string_view what, const Error& error)
   log(LogLevel::error, "node", what, {{"sandbox", id.text()}, {"failure", error.text()}});
 }
 
+audit::Subject subject_of(const std::string& tenant, const SandboxId& id) {
+  return {.tenant = tenant, .sandbox = id.text()};
+}
+audit::Subject subject_of(const ResidentFacts& facts) { return subject_of(facts.tenant, facts.id); }
+
 }  // namespace
 
 Result<Residents::Prepared> Residents::prepare(const std::string& tenant,
@@ -88,17 +93,18 @@ void Residents::tell_of_processes(Resident& resident) {
 std::unique_ptr<NetworkShare> Residents::network_of(const plan::Lowered& lowered,
                                                     const SandboxId& id,
                                                     const std::string& tenant) {
-  auto network = parts_.networks.share(lowered.plan.tenant, id);
+  auto network = parts_.networks.share(lowered.plan.tenant, subject_of(tenant, id), id);
   network->when_refused(
       [this, id, tenant](const Denial& denial) { tell(id, tenant, event::Denied{denial}); });
   return network;
 }
 
-Status Residents::record_start(const SandboxId& id, const Admitted& admitted) {
-  const std::vector<AuditEvent> events{
-      PolicyAccepted{plan::digest_of(admitted.lowered)},
-      SandboxStarted{parts_.backend.kind(), admitted.lowered.enforcement}};
-  return parts_.log.append(id, events);
+async::Task<void> Residents::record_start(const audit::Subject& subject,
+                                          const plan::Lowered& lowered) {
+  const std::vector<AuditEvent> events{PolicyAccepted{plan::digest_of(lowered)},
+                                       SandboxStarted{parts_.backend.kind(), lowered.enforcement}};
+  CO_TRY_DO(parts_.log.append(subject, events));
+  co_return co_await parts_.disk.settled();
 }
 
 // Before: there are grants only where there is a network, which outlives what is shared.
@@ -195,14 +201,18 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
                         : "this idempotency key was used for another request"};
   }
   os::fault_point("node.create.written");
-  CO_TRY_DO(record_start(facts.id, prepared.admitted));
-  auto made = co_await launch(prepared);
+  Result<std::unique_ptr<sandbox::Sandbox>> made = Error{Errc::internal, "not made"};
+  if (const Status recorded = co_await record_start(subject_of(facts), prepared.admitted.lowered)) {
+    made = co_await launch(prepared);
+  } else {
+    made = recorded.error();
+  }
   os::fault_point("node.create.launched");
   const std::string id = facts.id.text();
   if (!made) {
     count_failure(made.error());
     const Verdict verdict{.ending = Ending::infrastructure, .explanation = made.error().text()};
-    static_cast<void>(parts_.log.append(facts.id, SandboxEnded{verdict}));
+    static_cast<void>(parts_.log.append(subject_of(facts), SandboxEnded{verdict}));
     tell_end(facts.id, facts.tenant, verdict);
     static_cast<void>(co_await parts_.journal.write(
         journal::Durability::process, [id](journal::Ledger& ledger) { return ledger.forget(id); }));
@@ -241,7 +251,8 @@ asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belong
   ++counts_.ended;
   const SandboxId id = resident->facts().id;
   const Verdict verdict = resident->verdict().value_or(Verdict{});
-  if (const auto done = parts_.log.append(id, SandboxEnded{verdict}); !done) {
+  if (const auto done = parts_.log.append(subject_of(resident->facts()), SandboxEnded{verdict});
+      !done) {
     log_failure(id, "the end of a sandbox was not recorded", done.error());
   }
   tell_end(id, resident->facts().tenant, verdict);
@@ -306,7 +317,7 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
                                                     std::shared_ptr<StoppableFace> face) {
   Admitted& admitted = prepared.admitted;
   admitted.lowered.budgets.wall = admitted.life;
-  CO_TRY_DO(record_start(prepared.id, admitted));
+  CO_TRY_DO(co_await record_start(subject_of(prepared.tenant, prepared.id), admitted.lowered));
   ++counts_.runs;
   auto made = co_await launch(prepared);
   Result<RunOutcome> outcome = Error{Errc::internal, "not run"};
@@ -320,7 +331,7 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
   tell_end(prepared.id, prepared.tenant, verdict);
-  CO_TRY_DO(parts_.log.append(prepared.id, SandboxEnded{verdict}));
+  CO_TRY_DO(parts_.log.append(subject_of(prepared.tenant, prepared.id), SandboxEnded{verdict}));
   if (!outcome) {
     count_failure(outcome.error());
     co_return std::move(outcome).error();
@@ -372,7 +383,9 @@ async::Task<void> Residents::change(std::shared_ptr<Resident> resident, Change c
   if (narrows) {
     CO_TRY(plan::Lowered narrower,
            plan::narrow(resident->lowered(), *std::move(change.policy), why.problems));
-    CO_TRY_DO(parts_.log.append(resident->facts().id, PolicyAccepted{plan::digest_of(narrower)}));
+    CO_TRY_DO(parts_.log.append(subject_of(resident->facts()),
+                                PolicyAccepted{plan::digest_of(narrower)}));
+    CO_TRY_DO(co_await parts_.disk.settled());
     resident->narrow(std::move(narrower));
   }
   // The narrower of both: a policy's time is given once.

@@ -16,10 +16,11 @@
 
 #include "async/scope.h"
 #include "async/task.h"
-#include "audit/file_log.h"
+#include "audit/log.h"
 #include "base/clock.h"
 #include "journal/journal.h"
 #include "node/admission.h"
+#include "node/audit_disk.h"
 #include "node/brokers.h"
 #include "node/budgets.h"
 #include "node/ended_sandbox.h"
@@ -75,7 +76,8 @@ class Residents {
     const Clock& clock;
     sandbox::Backend& backend;
     journal::Journal& journal;
-    audit::FileLog& log;
+    audit::Log& log;
+    AuditDisk& disk;
     const SandboxIds& ids;
     const Admission& admission;
     Quotas& quotas;
@@ -155,7 +157,7 @@ class Residents {
   async::Task<Ran> run_prepared(Prepared prepared, wire::StartRequest start,
                                 std::shared_ptr<StoppableFace> face);
   void count_failure(const Error& error);
-  Status record_start(const SandboxId& id, const Admitted& admitted);
+  async::Task<void> record_start(const audit::Subject& subject, const plan::Lowered& lowered);
   // The network first: nothing inside ever runs before it is policed.
   async::Task<std::unique_ptr<sandbox::Sandbox>> launch(Prepared& prepared);
   // What a sandbox has beside itself, until its end.

@@ -31,6 +31,10 @@ constexpr std::int64_t kMostMemory = std::int64_t{1} << 50U;
 constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20U;
 constexpr std::int64_t kMostTransfers = 1000;
 constexpr std::int64_t kMostEntries = 1'000'000;
+constexpr std::int64_t kMostBetween = 10'000;
+constexpr std::int64_t kMostHeadRecords = 10'000'000;
+constexpr std::int64_t kMostHeadSeconds = 86'400;
+constexpr std::int64_t kMostDays = 36'500;
 
 constexpr Key kKeys[] = {
     {"name", Kind::text, "the audience of tokens for this node"},
@@ -67,6 +71,13 @@ constexpr Key kKeys[] = {
      1,
      kMostEntries},
     {"transfers.bytes", Kind::size, "of the files of one", {}, 1, kMostMemory},
+
+    {"audit", Kind::table, "the record of what happens"},
+    {"audit.durability", Kind::choice, "when a record counts: group or strict", "group strict"},
+    {"audit.milliseconds", Kind::integer, "between two waits for the disk", {}, 1, kMostBetween},
+    {"audit.head_records", Kind::integer, "after which a head is signed", {}, 1, kMostHeadRecords},
+    {"audit.head_seconds", Kind::integer, "the same", {}, 1, kMostHeadSeconds},
+    {"audit.keep_days", Kind::integer, "that records are kept", {}, 1, kMostDays},
 
     {"tenants", Kind::tables_by_name, "who may be named by a token"},
     {"tenants.*.ceiling", Kind::text, "the file of a policy for it"},
@@ -190,6 +201,22 @@ Transfers read_transfers(const Section& section) {
   return transfers;
 }
 
+AuditSettings read_audit(const Section& section) {
+  AuditSettings audit;
+  if (const auto stated = section.text("durability")) {
+    if (stated->value == "strict") audit.durability = AuditDurability::strict;
+  }
+  if (const auto stated = section.integer("milliseconds")) {
+    audit.every = std::chrono::milliseconds{stated->value};
+  }
+  if (const auto stated = section.integer("head_records")) audit.head_records = stated->value;
+  if (const auto stated = section.integer("head_seconds")) {
+    audit.head_every = std::chrono::seconds{stated->value};
+  }
+  if (const auto stated = section.integer("keep_days")) audit.keep_days = stated->value;
+  return audit;
+}
+
 void read_images(const Section& images, Settings& settings) {
   for (const policy::Entry& entry : images.entries()) {
     const Section image{&entry.value, images.problems()};
@@ -240,6 +267,7 @@ Settings read(const Section& top) {
   read_listen(top.section("listen"), settings);
   settings.quota = read_quota(top.section("quota"));
   settings.transfers = read_transfers(top.section("transfers"));
+  settings.audit = read_audit(top.section("audit"));
   read_images(top.section("images"), settings);
   read_tenants(top.section("tenants"), settings);
   if (auto image = top.text("default_image")) {

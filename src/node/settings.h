@@ -2,6 +2,7 @@
 // What the operator of a node has decided: where it listens, what it may use, how much of it whom.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,6 +46,21 @@ struct Transfers {
   friend bool operator==(const Transfers&, const Transfers&) = default;
 };
 
+// When what a record of the audit log tells of may happen.
+enum class AuditDurability : std::uint8_t {
+  group,   // when the kernel has the record: it survives the death of any process
+  strict,  // when the disk has it
+};
+
+struct AuditSettings {
+  AuditDurability durability = AuditDurability::group;
+  std::chrono::milliseconds every{50};  // that the disk is asked, where there is something new
+  std::uint64_t head_records = 10'000;  // after so many, or
+  std::chrono::seconds head_every{10};  // after so long, a head is signed
+  std::uint64_t keep_days = 0;          // of records; 0: for ever
+  friend bool operator==(const AuditSettings&, const AuditSettings&) = default;
+};
+
 struct Settings {
   std::string name = "node";                      // the audience of its tokens
   std::string state = "/var/lib/cordon";          // its own directory: journal and log
@@ -62,6 +78,7 @@ struct Settings {
   Quota quota;  // of each tenant that has none of its own
   std::map<std::string, Tenant> tenants;
   Transfers transfers;
+  AuditSettings audit;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

@@ -42,6 +42,12 @@ sandboxes = 100
 at_once = 3
 entries = 500
 bytes = "1Gi"
+[audit]
+durability = "strict"
+milliseconds = 20
+head_records = 500
+head_seconds = 60
+keep_days = 90
 [tenants.team-1]
 sandboxes = 2000
 creates_per_second = 50
@@ -73,7 +79,12 @@ ceiling = "/etc/cordon/acme.toml"
                                               .memory = std::uint64_t{4} << 30U,
                                               .requests = 7},
                                     .ceiling = "/etc/cordon/acme.toml"}}},
-      .transfers = {.at_once = 3, .entries = 500, .bytes = std::uint64_t{1} << 30U}};
+      .transfers = {.at_once = 3, .entries = 500, .bytes = std::uint64_t{1} << 30U},
+      .audit = {.durability = AuditDurability::strict,
+                .every = std::chrono::milliseconds{20},
+                .head_records = 500,
+                .head_every = std::chrono::seconds{60},
+                .keep_days = 90}};
   EXPECT_EQ(*settings, expected);
 }
 
@@ -116,6 +127,8 @@ const Wrong kWrong[] = {
     {"AnyOrigin", "[listen]\norigins = [\"*\"]",
      "cordond.toml:2:11: `origins`: `*` is no origin; write \"https://HOST\" or "
      "\"https://HOST:PORT\", in small letters"},
+    {"ADurabilityOfAnotherName", "[audit]\ndurability = \"safe\"",
+     "cordond.toml:2:14: `durability`: `safe` is not known; allowed: group or strict"},
     {"AnImageWithoutATree", "[images.a]",
      "cordond.toml:1:9: [images.a] needs `dir`, the directory of its tree"},
     {"AnImageThatIsNotThere", "default_image = \"a\"",

@@ -2,6 +2,7 @@
 // posix_spawn, which makes no copy of our memory.
 #include "os/spawn.h"
 
+#include <fcntl.h>
 #include <memory>
 #include <signal.h>
 #include <spawn.h>
@@ -33,14 +34,15 @@ class FileActions {
 
 class Attributes {
  public:
-  Attributes() {
+  explicit Attributes(short more = 0) {
     ::posix_spawnattr_init(&raw_);
     sigset_t set;
     ::sigemptyset(&set);
     ::posix_spawnattr_setsigmask(&raw_, &set);
     ::sigfillset(&set);
     ::posix_spawnattr_setsigdefault(&raw_, &set);
-    ::posix_spawnattr_setflags(&raw_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(
+        &raw_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | more));
   }
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
@@ -80,6 +82,20 @@ Result<Child> spawn(const std::string& program, std::vector<std::string> argumen
   if (failed != 0) return Error::from_errno("posix_spawn", failed).with(program);
   TRY(Fd pidfd, pidfd_open(pid));
   return Child{pid, std::move(pidfd)};
+}
+
+Status spawn_and_leave(const std::string& program, std::vector<std::string> arguments,
+                       std::vector<std::string> environment) {
+  FileActions actions;
+  for (int standard = 0; standard < 3; ++standard) {
+    ::posix_spawn_file_actions_addopen(actions.get(), standard, "/dev/null", O_RDWR, 0);
+  }
+  Attributes attributes{POSIX_SPAWN_SETSID};
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, program.c_str(), actions.get(), attributes.get(),
+                                   pointers(arguments).data(), pointers(environment).data());
+  if (failed != 0) return Error::from_errno("posix_spawn", failed).with(program);
+  return {};
 }
 
 }  // namespace cordon::os

@@ -25,4 +25,9 @@ Result<Child> spawn(const std::string& program, std::vector<std::string> argumen
                     std::vector<std::string> environment, std::span<const Fd* const> fds,
                     const StandardFds& standard = {});
 
+// The same for one that outlives us, in a session of its own, with nobody's streams: it is not
+// waited for, and we end soon.
+Status spawn_and_leave(const std::string& program, std::vector<std::string> arguments,
+                       std::vector<std::string> environment);
+
 }  // namespace cordon::os

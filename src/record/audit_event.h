@@ -63,6 +63,14 @@ struct FileMoved {
   bool is_whole = false;     // else it broke off, and of what was sent the client may have less
   friend bool operator==(const FileMoved&, const FileMoved&) = default;
 };
+// A request to the API that may change something, by one who may make it.
+struct RequestBegun {
+  std::string request;  // as the client was told it
+  std::string call;     // method and route: "DELETE /v1/sandboxes/{id}"
+  std::string key;      // the id of the API key that was shown; empty: none was
+  std::string token;    // the revocation id of the token; empty: of the node's own socket
+  friend bool operator==(const RequestBegun&, const RequestBegun&) = default;
+};
 struct SandboxEnded {
   Verdict verdict;
   friend bool operator==(const SandboxEnded&, const SandboxEnded&) = default;
@@ -83,13 +91,12 @@ struct RecordsLost {
 };
 // Records older than they are kept: gone, but for their hashes.
 struct RecordsDropped {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  std::uint64_t end = 0;  // all before this number
   friend bool operator==(const RecordsDropped&, const RecordsDropped&) = default;
 };
 
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
-                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
+                 RequestBegun, SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon

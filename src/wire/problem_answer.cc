@@ -21,6 +21,8 @@ constexpr CodeRow kCodeRows[] = {
     {Errc::exhausted, 429, "CORDON-API-EXHAUSTED", "free something, or wait and send it again"},
     {Errc::timeout, 504, "CORDON-API-TIMEOUT", "send it again, perhaps later"},
     {Errc::unavailable, 503, "CORDON-API-UNAVAILABLE", "send it again later"},
+    {Errc::unrecorded, 503, "CORDON-AUDIT-UNAVAILABLE",
+     "tell the operator: the node does nothing that it cannot record"},
     {Errc::internal, 500, "CORDON-API-INTERNAL", "tell the operator; the log has the request id"},
 };
 

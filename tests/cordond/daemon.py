@@ -114,9 +114,9 @@ class Daemon:
             (self.root / "etc" / name).touch()
         self.bin = self.base / "bin"     # a build tree may lie where an ordinary user cannot look
         self.bin.mkdir()
-        for name in ("cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-unpack"):
+        for name in ("cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-unpack"):
             shutil.copy(self.programs / name, self.bin / name)
-        for name in ("run", "state", "state/authorities", "own"):
+        for name in ("run", "state", "state/authorities", "own", "notary"):
             (self.base / name).mkdir(mode=0o700)
         for name in ("state", "state/authorities", "own"):
             os.chown(self.base / name, self.uid, self.uid)
@@ -124,7 +124,7 @@ class Daemon:
         (self.base / "own").chmod(0o755)
         self.floor = self.base / "floor"
         self.floor.write_text(f"node_uid = {self.uid}\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.root}\n"
-                              f"source = {self.base}/state/authorities\n{self.floor_more}")
+                              f"source = {self.base}/state/authorities\nnotary = {self.base}/notary\n{self.floor_more}")
         self.key = self.base / "state/key"
         subprocess.run([self.programs / "cordon", "token", "key", self.key], capture_output=True, check=True)
         os.chown(self.key, self.uid, self.uid)
@@ -222,6 +222,11 @@ dir = "{self.root}"
                 child.wait()
                 raise AssertionError("no end within 30 s") from None
         return child.returncode if child else None
+
+    def audit_lines(self):
+        """The records of its log, each with its newline; not the heads of the segments, nor one that is being written."""
+        for segment in sorted((self.base / "state/audit").glob("*.log")):
+            yield from (line for line in segment.read_bytes().splitlines(True)[1:] if line.endswith(b"\n"))
 
     def client(self, **how):
         return Client(self.socket, **how)

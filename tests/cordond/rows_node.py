@@ -31,7 +31,7 @@ def bytes_of(line, name):
 
 
 def bytes_that_mean_something_elsewhere(node):
-    """C191: invalid UTF-8, NUL, newlines, surrogates and what looks like an event, in output, events, labels, names of files and audit.log:
+    """C191: invalid UTF-8, NUL, newlines, surrogates and what looks like an event, in output, events, labels, names of files and the audit log:
     every line is valid JSON and exactly one event. The counter-arm: the bytes arrive, as they are."""
     with node.client(tenant="a") as client, node.client(tenant="a") as watcher:
         sandbox = made(client)
@@ -60,7 +60,7 @@ def bytes_that_mean_something_elsewhere(node):
             line = strictly(watching.readline())
             equal(len(line), 1)
             told.add(bytes_of(line[0], "name"))
-        strictly((node.base / "state/audit.log").read_bytes())
+        strictly(b"".join(node.audit_lines()))
         equal(len(records(node, sandbox, "file_written")), len(names))
         # Labels and commands are JSON already, so that they hold whatever a JSON text does.
         for odd in ODD:

@@ -69,11 +69,11 @@ def groups_left(launcher, seconds):
 
 
 def state_of(caller):
-    """What a run left in the caller's state; the audit file is meant to stay."""
+    """What a run left in the caller's state; the audit log is meant to stay."""
     found = []
     for root, _, files in os.walk(caller.home / ".local" / "state"):
         found += [os.path.join(root, name) for name in files]
-    return [path for path in found if not path.endswith("audit.log")]
+    return [path for path in found if "/cordon/audit/" not in path]
 
 
 def watch_launcher(cast, child, delay):

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cordon run` through pipes: exit codes, streams byte for byte, and the report."""
 import hashlib
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "callers"))
 
 from caller import survivors  # noqa: E402
 from check import equal, expect, main  # noqa: E402
+from pace import slow  # noqa: E402
 
 MUCH = 8 << 20
 MECHANISMS = {"user_namespace", "ids", "mount_namespace", "pid_namespace", "ipc_namespace", "uts_namespace", "cgroup_namespace", "network",
@@ -198,7 +201,59 @@ def environment(caller):
     expect("s3cret" not in ended.out.decode(), lines)
 
 
-CHECKS = {act.__name__: act for act in (exit_codes, no_such_program, not_executable, time_limit, far_times, policy_refusals, fix_lines,
+def audit_words(caller, verb, *words, code=0):
+    done = subprocess.run(caller.words("audit", verb, *words), env=caller.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    equal(done.returncode, code, verb, words, done.stdout, done.stderr)
+    return done.stdout
+
+
+def audit(caller):
+    """A run is recorded before it starts, where it cannot look; the record is signed beside it, and what was changed is found."""
+    log = caller.home / ".local/state/cordon/audit"
+    for number in (3, 4):
+        equal(caller.run([], ["sh", "-c", f"exit {number}"]).code, number)
+    lines = [json.loads(line) for line in audit_words(caller, "tail", "--json").splitlines()]
+    equal([line["event"] for line in lines], ["policy_accepted", "sandbox_started", "sandbox_ended"] * 2)
+    equal([line.get("status") for line in lines if line["event"] == "sandbox_ended"], [3, 4])
+    # C257: neither log nor key is inside; the counter-arm is that they are outside.
+    until = time.monotonic() + slow(10)
+    while not (told := json.loads(audit_words(caller, "verify", "--json")))["sealed"]:
+        expect(time.monotonic() < until, "nobody signs it:", told)
+        time.sleep(0.05)
+    notary = caller.home / ".local/share/cordon/notary"
+    for place in (log / "heads", log / "tail", notary / "key"):
+        expect(place.stat().st_mode & 0o077 == 0, place)
+        ended = caller.run([], ["cat", str(place)])
+        expect(ended.code != 0 and b"No such file" in ended.err, place, ended.err)
+    # All of it, with a copy of the head elsewhere.
+    elsewhere = caller.directory("elsewhere")
+    said = json.loads(audit_words(caller, "seal", "--json", "--anchor", str(elsewhere)))
+    size = len(audit_words(caller, "export").splitlines())
+    equal(said["size"], size)
+    equal(json.loads(audit_words(caller, "verify", "--json"))["sealed"], size)
+    proof = caller.home / "proof"
+    proof.write_text(audit_words(caller, "prove", "0"))
+    proof.chmod(0o644)
+    expect("holds: record 0" in audit_words(caller, "verify", "--proof", str(proof), "--key", said["key"]), "the proof")
+    audit_words(caller, "drop", "--older-than", "1d")
+    # Log, heads and notary as they were before the last head: only the copy tells.
+    segment = next(log.glob("*.log"))
+    good = segment.read_bytes()
+    segment.write_bytes(good.replace(b'"status":3', b'"status":0', 1))
+    found = json.loads(audit_words(caller, "verify", "--json", code=1))
+    expect(found["finding"]["record"] == 2, found)
+    segment.write_bytes(b"".join(good.splitlines(True)[:4]))
+    (log / "heads").unlink()
+    (notary / "heads").unlink()
+    expect(json.loads(audit_words(caller, "verify", "--json"))["ok"], "the counter-arm: the rest is a log too")
+    found = json.loads(audit_words(caller, "verify", "--json", "--anchor", str(elsewhere), code=1))
+    expect("tells of" in found["finding"]["what"], found)
+    # Nothing is run that cannot be recorded.
+    ended = caller.run([], ["touch", "ran"])
+    expect(ended.code == 125 and b"audit log" in ended.err and not (caller.workspace / "ran").exists(), ended.code, ended.err)
+
+
+CHECKS = {act.__name__: act for act in (audit, exit_codes, no_such_program, not_executable, time_limit, far_times, policy_refusals, fix_lines,
                                         cannot_start, usage_error, output_untouched, input_untouched, reader_that_leaves, input_not_read,
                                         left_behind, report, environment)}
 

@@ -19,7 +19,7 @@ KERNEL_PACKAGE = "linux-image-cloud-amd64"
 GUEST_PACKAGES = ("python3", "uidmap", "mount", "iproute2", "e2fsprogs", "kmod", "busybox-static", "procps", "strace", "nftables", "libc-ares2")
 # In the order in which they are loaded; what they need comes before them.
 FIRST_MODULES = ("virtio_mmio", "virtio_blk", "virtio_console", "virtio_rng")
-PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-enter", "cordon-hostile-init", "probe", "mask",
+PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-enter", "cordon-hostile-init", "probe", "mask",
             "state", "service_root_test")
 TESTS = ("callers", "containment", "limits", "filter/golden")
 

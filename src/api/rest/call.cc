@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "api/rest/call_record.h"
+
 namespace cordon::api {
 namespace {
 
@@ -93,6 +95,7 @@ async::Task<void> answer_nothing(Call& call) {
 }
 
 async::Task<void> answer_problem(Call& call, const wire::ProblemAnswer& problem) {
+  if (call.record != nullptr) call.record->refused(call, problem);
   return call.exchange.answer(problem.status, stream_fields(call, "application/problem+json"),
                               wire::to_json(problem));
 }

@@ -20,14 +20,19 @@ namespace cordon::api {
 using Query = std::map<std::string, std::string, std::less<>>;
 Result<Query> read_query(std::string_view text);
 
+class CallRecord;
+struct Route;
+
 struct Call {
   http::Exchange& exchange;
   std::vector<std::string> places;  // what stands at the braces of the route, in their order
   Query query;
   token::Authority authority;
-  std::string key;     // the id of the API key that was shown; empty: none was
-  std::string tenant;  // whose things are meant
-  std::string id;      // of the request, in log and answer
+  std::string key;               // the id of the API key that was shown; empty: none was
+  std::string tenant;            // whose things are meant
+  std::string id;                // of the request, in log and answer
+  const Route* route = nullptr;  // nothing: there is none
+  CallRecord* record = nullptr;  // where a refusal is recorded; nothing: nowhere
 };
 
 // A number of the query; nothing: it is not there. `invalid`: it is none.

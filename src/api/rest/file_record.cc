@@ -6,8 +6,7 @@
 
 namespace cordon::api {
 
-FileRecord::FileRecord(audit::FileLog& log, const Call& call, const SandboxId& sandbox,
-                       FileMoved moved)
+FileRecord::FileRecord(audit::Log& log, const Call& call, const SandboxId& sandbox, FileMoved moved)
     : log_{log}, subject_{call.tenant, sandbox.text()}, moved_{std::move(moved)} {
   moved_.key = call.key;
   moved_.request = call.id;
@@ -32,8 +31,7 @@ Status FileRecord::conclude(bool is_whole) {
   hash_.end(digest);
   moved_.sha256 = to_hex(digest);
   moved_.is_whole = is_whole;
-  const AuditEvent event{moved_};
-  return log_.append(subject_, {&event, 1});
+  return log_.append(subject_, moved_);
 }
 
 }  // namespace cordon::api

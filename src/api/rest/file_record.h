@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/rest/call.h"
-#include "audit/file_log.h"
+#include "audit/log.h"
 #include "base/id.h"
 #include "hash/sha256.h"
 #include "record/audit_event.h"
@@ -15,7 +15,7 @@ namespace cordon::api {
 class FileRecord {
  public:
   // `log` outlives it. Of `moved` are set: what it is, its path and its offset.
-  FileRecord(audit::FileLog& log, const Call& call, const SandboxId& sandbox, FileMoved moved);
+  FileRecord(audit::Log& log, const Call& call, const SandboxId& sandbox, FileMoved moved);
   FileRecord(const FileRecord&) = delete;
   FileRecord& operator=(const FileRecord&) = delete;
   // Whatever went over without conclude() is recorded as a part.
@@ -28,7 +28,7 @@ class FileRecord {
   Status conclude(bool is_whole = true);
 
  private:
-  audit::FileLog& log_;
+  audit::Log& log_;
   audit::Subject subject_;
   FileMoved moved_;
   Sha256 hash_;

@@ -82,6 +82,7 @@ async::Task<void> Rest::read_file(Call& call) {
     CO_TRY(piece, co_await read_piece(file, offset, left));
   }
   CO_TRY_DO(record.conclude());
+  CO_TRY_DO(co_await parts_.disk.settled());
   co_return co_await call.exchange.finish();
 }
 
@@ -115,6 +116,7 @@ async::Task<void> Rest::write_file(Call& call) {
     if (filled < room.size()) break;
   }
   CO_TRY_DO(record.conclude());
+  CO_TRY_DO(co_await parts_.disk.settled());
   co_return co_await answer_nothing(call);
 }
 

@@ -53,6 +53,8 @@ async::Task<void> Rest::metrics(Call& call) {
                server.refused_heads + server.late_heads + server.refused_bodies);
   text.counter("cordon_http_failed_total", "Requests that no handler answered.",
                server.failed_handlers);
+  text.gauge("cordon_audit_records", "Records of the audit log.", parts_.log.size());
+  text.gauge("cordon_audit_signed", "Records that a signed head holds.", parts_.sealing.sealed());
   co_return co_await call.exchange.answer(
       200, stream_fields(call, "text/plain; version=0.0.4; charset=utf-8"), text.take());
 }

@@ -67,6 +67,7 @@ async::Task<void> Rest::serve(Call& call, const Route& route) {
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   CO_TRY_DO(authorise(call.authority, {route, call.places, call.query, call.tenant}, now));
   CO_TRY_DO(check_origin(call.exchange.head(), parts_.settings.origins));
+  CO_TRY_DO(record_.begun(call));
   if (route.lasts && !call.authority.revocations().empty()) {
     co_return co_await serve_while_valid(call, route);
   }
@@ -121,7 +122,9 @@ async::Task<void> Rest::handle(http::Exchange& exchange) {
             .authority = token::Authority{false},
             .key = {},
             .tenant = {},
-            .id = parts_.new_request_id()};
+            .id = parts_.new_request_id(),
+            .route = found.route,
+            .record = &record_};
   if (found.route == nullptr) co_return co_await answer_problem(call, no_route(found));
   if (found.route->operation) {
     auto bearer = parts_.gate.admit(head, exchange.peer());

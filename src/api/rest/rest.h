@@ -9,20 +9,23 @@
 #include <string>
 
 #include "api/rest/call.h"
+#include "api/rest/call_record.h"
 #include "api/rest/collecting.h"
 #include "api/rest/gate.h"
 #include "api/rest/routes.h"
 #include "async/task.h"
-#include "audit/file_log.h"
+#include "audit/log.h"
 #include "base/clock.h"
 #include "http/exchange.h"
 #include "http/server_limits.h"
 #include "node/api_keys.h"
 #include "node/archive_worker.h"
+#include "node/audit_disk.h"
 #include "node/events.h"
 #include "node/quotas.h"
 #include "node/residents.h"
 #include "node/revocations.h"
+#include "node/sealing.h"
 
 namespace cordon::api {
 
@@ -42,11 +45,14 @@ class Rest {
     node::Archives& archives;
     node::Events& events;
     node::Quotas& quotas;
-    audit::FileLog& log;
+    audit::Log& log;
+    node::AuditDisk& disk;
+    const node::Sealing& sealing;
     std::function<http::ServerCounts()> server;
     std::function<std::string()> new_request_id;
   };
-  explicit Rest(Parts parts) : parts_{std::move(parts)} {}
+  Rest(const asio::any_io_executor& executor, Parts parts)
+      : parts_{std::move(parts)}, record_{executor, parts_.log, parts_.clock} {}
 
   async::Task<void> handle(http::Exchange& exchange);
 
@@ -128,6 +134,7 @@ class Rest {
                                                          const Call& call) const;
 
   Parts parts_;
+  CallRecord record_;
   CollectingRoom collecting_;
   std::uint64_t requests_ = 0;
 };

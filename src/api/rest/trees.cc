@@ -164,6 +164,7 @@ async::Task<void> Rest::write_tree(Call& call) {
     co_return co_await answer_problem(call, problem_of(*refused));
   }
   CO_TRY_DO(record.conclude(upload.has_ended()));
+  CO_TRY_DO(co_await parts_.disk.settled());
   const auto& end = std::get<frame::ArchiveEnd>(received);
   co_return co_await answer_json(call, 200, wire::tree_json(end.entries, end.bytes));
 }
@@ -183,6 +184,7 @@ async::Task<void> Rest::read_tree(Call& call) {
   Download download{call, std::move(source), std::move(worker), record};
   CO_TRY_DO(co_await download.run());
   CO_TRY_DO(record.conclude());
+  CO_TRY_DO(co_await parts_.disk.settled());
   co_return co_await call.exchange.finish();
 }
 

@@ -19,12 +19,16 @@
 #include "async/block_on.h"
 #include "async/scope.h"
 #include "async/spdlog_sink.h"
+#include "audit/log_directory.h"
 #include "base/log.h"
 #include "http/server.h"
 #include "node/adoption.h"
+#include "node/audit_disk.h"
+#include "node/audit_retention.h"
 #include "node/confine.h"
 #include "node/kept_listeners.h"
 #include "node/launcher_bond.h"
+#include "node/sealing.h"
 #include "node/spare_memory.h"
 #include "node/unpack_program.h"
 #include "os/fault_point.h"
@@ -124,7 +128,8 @@ asio::awaitable<void> until_signal() {
 struct Opened {
   const node::Settings& settings;
   token::AudienceKey key;
-  audit::FileLog log;
+  audit::Log& log;
+  os::Fd log_directory;
   journal::Journal& journal;
   const Clock& clock;
   std::vector<journal::SandboxRow> rows;  // of the one before us, as are these
@@ -138,6 +143,8 @@ struct Parts {
   Opened& opened;
   sandbox::LauncherLink& launcher;
   sandbox::ServiceBackend& backend;
+  node::AuditDisk& disk;
+  node::Sealing& sealing;
   node::Networks& networks;
   node::Brokers& brokers;
   node::Residents& residents;
@@ -148,6 +155,8 @@ struct Parts {
 
 async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   const node::Settings& settings = parts.opened.settings;
+  scope.spawn(parts.disk.keep());
+  scope.spawn(parts.sealing.keep());
   parts.networks.live_in(scope);
   parts.brokers.live_in(scope);
   parts.residents.live_in(scope);
@@ -168,6 +177,9 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
        {"lost", static_cast<std::int64_t>(adopted.lost)}});
   scope.spawn(parts.server->run());
   scope.spawn(keep_swept(parts.opened.journal, parts.opened.clock));
+  CO_TRY(os::Fd log_directory, os::duplicate(parts.opened.log_directory));
+  scope.spawn(node::keep_audit_days(parts.opened.log, std::move(log_directory),
+                                    settings.audit.keep_days, parts.opened.clock));
   scope.spawn(node::give_back_memory());
   co_await until_signal();
   co_await parts.server->drain(kDrain);
@@ -185,6 +197,10 @@ async::Task<void> serve(Opened& opened) {
   const node::SandboxIds ids{opened.key, {.epoch = opened.start}};
   node::Quotas quotas{settings, opened.clock};
   node::Budgets budgets{opened.clock};
+  node::AuditDisk disk{executor, opened.log, settings.audit};
+  CO_TRY(os::Fd log_directory, os::duplicate(opened.log_directory));
+  node::Sealing sealing{opened.log, std::move(log_directory),
+                        [&] { return launcher.open_notary(); }, settings.audit};
   node::Networks networks{executor,
                           [&](std::string tenant, os::Fd state) {
                             return launcher.open_egress(std::move(tenant), std::move(state));
@@ -199,6 +215,7 @@ async::Task<void> serve(Opened& opened) {
                              .backend = backend,
                              .journal = opened.journal,
                              .log = opened.log,
+                             .disk = disk,
                              .ids = ids,
                              .admission = admission,
                              .quotas = quotas,
@@ -227,7 +244,8 @@ async::Task<void> serve(Opened& opened) {
                            .bytes = settings.transfers.bytes,
                            .at_once = settings.transfers.at_once}};
   std::unique_ptr<http::Server> server;
-  api::Rest rest{{.residents = residents,
+  api::Rest rest{executor,
+                 {.residents = residents,
                   .brokers = brokers,
                   .settings = settings,
                   .gate = gate,
@@ -239,10 +257,13 @@ async::Task<void> serve(Opened& opened) {
                   .events = events,
                   .quotas = quotas,
                   .log = opened.log,
+                  .disk = disk,
+                  .sealing = sealing,
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
   std::optional<node::KeptListeners> listeners;
-  Parts parts{opened, launcher, backend, networks, brokers, residents, rest, server, listeners};
+  Parts parts{opened,  launcher,  backend, disk,   sealing,  networks,
+              brokers, residents, rest,    server, listeners};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);
@@ -268,7 +289,9 @@ Status run(const node::Settings& settings) {
   if (const Status alone = os::try_flock(state, os::Lock::exclusive); !alone) {
     return Error{Errc::exists, settings.state + ": another cordond has this state directory"};
   }
-  TRY(audit::FileLog log, audit::FileLog::open(state, "audit.log", clock));
+  TRY(os::Fd directory, audit::make_log_directory(state));
+  TRY(os::Fd writable, os::duplicate(directory));
+  TRY(const auto audit, audit::Log::open(std::move(writable), clock));
   TRY(journal::Ledger ledger, journal::Ledger::open(settings.state + "/journal"));
   TRY_DO(ledger.sweep(clock.wall(), kKept));
   TRY(std::vector<journal::SandboxRow> rows, ledger.unended());
@@ -277,8 +300,9 @@ Status run(const node::Settings& settings) {
   TRY(const std::uint32_t start, ledger.count_start());
   journal::Journal journal{std::move(ledger)};
   asio::io_context loop{1};
-  Opened opened{settings,        std::move(key),         std::move(log),  journal, clock,
-                std::move(rows), std::move(revocations), std::move(keys), start};
+  Opened opened{settings,        std::move(key), *audit,          std::move(directory),
+                journal,         clock,          std::move(rows), std::move(revocations),
+                std::move(keys), start};
   const Status served = async::block_on(loop, serve(opened));
   set_log_sink(nullptr);
   return served;

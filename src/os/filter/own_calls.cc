@@ -168,6 +168,32 @@ std::vector<RuledCall> unpack_calls() {
   };
 }
 
+// It has one socket, three files and its memory, and waits for the socket alone.
+std::vector<RuledCall> notary_calls() {
+  return {
+      plain("sendmsg", SYS_sendmsg),
+      plain("recvmsg", SYS_recvmsg),
+      plain("close", SYS_close),
+      // What it has signed, and its anchor.
+      plain("pread64", SYS_pread64),
+      plain("pwrite64", SYS_pwrite64),
+      plain("lseek", SYS_lseek),
+      plain("ftruncate", SYS_ftruncate),
+      plain("fdatasync", SYS_fdatasync),
+      plain("clock_gettime", SYS_clock_gettime),
+      // Memory.
+      plain("brk", SYS_brk),
+      without_exec("mmap", SYS_mmap),
+      without_exec("mprotect", SYS_mprotect),
+      plain("mremap", SYS_mremap),
+      plain("munmap", SYS_munmap),
+      plain("madvise", SYS_madvise),
+      plain("restart_syscall", SYS_restart_syscall),
+      plain("exit_group", SYS_exit_group),
+      plain("exit", SYS_exit),
+  };
+}
+
 }  // namespace
 
 std::vector<RuledCall> own_calls(OwnProgram program) {
@@ -176,6 +202,8 @@ std::vector<RuledCall> own_calls(OwnProgram program) {
       return broker_calls();
     case OwnProgram::egress:
       return egress_calls();
+    case OwnProgram::notary:
+      return notary_calls();
     case OwnProgram::unpack:
       return unpack_calls();
   }

@@ -4,7 +4,7 @@
 namespace cordon::os {
 namespace {
 
-// kBroker, kEgress, kUnpack: written by the generator.
+// kBroker, kEgress, kNotary, kUnpack: written by the generator.
 #include "os/filter/own_programs.inc"
 
 }  // namespace
@@ -15,6 +15,8 @@ FilterProgram own_filter(OwnProgram program) {
       return kBroker;
     case OwnProgram::egress:
       return kEgress;
+    case OwnProgram::notary:
+      return kNotary;
     case OwnProgram::unpack:
       return kUnpack;
   }

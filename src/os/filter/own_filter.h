@@ -9,10 +9,10 @@
 
 namespace cordon::os {
 
-enum class OwnProgram : std::uint8_t { broker, egress, unpack };
+enum class OwnProgram : std::uint8_t { broker, egress, notary, unpack };
 
 inline constexpr OwnProgram kOwnPrograms[] = {OwnProgram::broker, OwnProgram::egress,
-                                              OwnProgram::unpack};
+                                              OwnProgram::notary, OwnProgram::unpack};
 
 // No list is longer.
 inline constexpr std::size_t kMostOwnCalls = 80;
@@ -23,6 +23,8 @@ constexpr std::string_view to_string(OwnProgram program) {
       return "broker";
     case OwnProgram::egress:
       return "egress";
+    case OwnProgram::notary:
+      return "notary";
     case OwnProgram::unpack:
       return "unpack";
   }

@@ -312,6 +312,13 @@ async::Task<os::Fd> LauncherLink::open_broker(std::string tenant) {
   co_return std::move(message.fds.front());
 }
 
+async::Task<os::Fd> LauncherLink::open_notary() {
+  CO_TRY(Message message, co_await ask(frame::OpenNotary{}, "notary"));
+  const bool opened = std::holds_alternative<frame::NotaryOpened>(message.body);
+  if (!opened || message.fds.size() != 1) co_return error_of(message.body);
+  co_return std::move(message.fds.front());
+}
+
 async::Task<void> LauncherLink::read_source(frame::ReadSource wanted) {
   std::string about = "source:" + std::to_string(wanted.ticket);
   CO_TRY(Message message, co_await ask(std::move(wanted), std::move(about)));

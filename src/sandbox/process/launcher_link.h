@@ -77,6 +77,9 @@ class LauncherLink {
   // The owner's link to the tenant's cordon-broker (frame/broker.h), started anew. Before:
   // open_egress().
   async::Task<os::Fd> open_broker(std::string tenant);
+  // The link to the launcher's cordon-notary (frame/notary.h), started anew. `unavailable`: it has
+  // none.
+  async::Task<os::Fd> open_notary();
   // Has a source of secrets read for the tenant's broker, which knows the secret by `ticket`.
   // Returns before it is read. Before: open_broker().
   async::Task<void> read_source(frame::ReadSource wanted);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/rest/call_record.h"
+
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "record/audit_event.h"
+
+namespace cordon::api {
+namespace {
+
+constexpr std::chrono::seconds kSoon{1};
+
+// Reading changes nothing; what is read of files has records of its own.
+bool changes(const Route& route) {
+  return (route.method != "GET" && route.method != "HEAD") ||
+         route.operation == token::Operation::process_input ||
+         route.operation == token::Operation::tunnel_open;
+}
+
+// A client that was told no: who asked too much or for what is another's. A request that could not
+// be understood is none, unless a policy has refused it.
+bool is_refusal(const wire::ProblemAnswer& problem) {
+  return !problem.denials.empty() || problem.status == 401 || problem.status == 403 ||
+         problem.status == 404 || problem.status == 429;
+}
+
+std::string words_of(const Call& call) {
+  if (call.route == nullptr) return "call what is no route";
+  return std::string{call.route->method} + " " + std::string{call.route->pattern};
+}
+
+audit::Subject subject_of(const Call& call) {
+  audit::Subject subject{.tenant = call.tenant, .sandbox = {}};
+  const bool names_one =
+      call.route != nullptr && call.route->pattern.starts_with("/v1/sandboxes/{id}");
+  if (names_one && !call.places.empty() && SandboxId::parse(call.places.front())) {
+    subject.sandbox = call.places.front();
+  }
+  return subject;
+}
+
+}  // namespace
+
+CallRecord::CallRecord(const asio::any_io_executor& executor, audit::Log& log, const Clock& clock)
+    : log_{log}, clock_{clock}, soon_{executor, kSoon, [this] {
+                                        append({}, tally_.flush());
+                                        append({}, strangers_.flush());
+                                      }} {}
+
+Status CallRecord::begun(const Call& call) {
+  if (call.route == nullptr || !changes(*call.route)) return {};
+  const auto& tokens = call.authority.revocations();
+  return log_.append(subject_of(call),
+                     RequestBegun{.request = call.id,
+                                  .call = words_of(call),
+                                  .key = call.key,
+                                  .token = tokens.empty() ? "" : to_hex(tokens.back())});
+}
+
+void CallRecord::refused(const Call& call, const wire::ProblemAnswer& problem) {
+  if (!is_refusal(problem)) return;
+  std::vector<Denial> denials = problem.denials;
+  if (denials.empty()) {
+    denials.push_back({.code = problem.code,
+                       .tried = words_of(call),
+                       .rule = problem.rule.empty() ? "api" : problem.rule,
+                       .why = problem.detail,
+                       .action = problem.remedy});
+  }
+  node::RefusalTally& tally = problem.status == 401 ? strangers_ : tally_;
+  std::vector<Denial> told;
+  for (const Denial& denial : denials) {
+    for (Denial& one : tally.take(denial, clock_.ticks())) told.push_back(std::move(one));
+  }
+  append(subject_of(call), std::move(told));
+  if (!tally.is_empty()) soon_.want();
+}
+
+void CallRecord::append(const audit::Subject& subject, std::vector<Denial> denials) {
+  if (denials.empty()) return;
+  std::vector<AuditEvent> events;
+  events.reserve(denials.size());
+  for (Denial& denial : denials) events.emplace_back(ActRefused{std::move(denial)});
+  // It was refused in any case.
+  if (const Status written = log_.append(subject, events); !written) {
+    log(LogLevel::error, "api", "a refusal was not recorded",
+        {{"failure", written.error().text()}});
+  }
+}
+
+}  // namespace cordon::api
