@@ -26,25 +26,22 @@ Result<std::string> read_log_id(const os::Fd& directory) {
 Result<AddedRange> AddedRange::open(os::Fd directory, std::uint64_t first) {
   if (first > 0) {
     TRY(LogReader reader, LogReader::open(std::move(directory), first));
-    return AddedRange{std::move(reader), first};
+    return AddedRange{std::move(reader)};
   }
   TreeRange dropped;
   TRY_DO(read_all_leaves(directory, [&](const Digest& leaf) { dropped.add(leaf); }));
   TRY(LogReader reader, LogReader::open(std::move(directory), dropped.end()));
-  AddedRange added{std::move(reader), 0};
+  AddedRange added{std::move(reader)};
   added.dropped_ = std::move(dropped);
   return added;
 }
 
 Result<TreeRange> AddedRange::read() {
-  TreeRange range = std::exchange(dropped_, TreeRange{reader_.number()});
+  TreeRange range = dropped_ ? *std::exchange(dropped_, std::nullopt) : TreeRange{reader_.number()};
   while (true) {
     const std::uint64_t number = reader_.number();
     TRY(const auto line, reader_.next());
-    if (!line) {
-      dropped_ = TreeRange{reader_.number()};
-      return range;
-    }
+    if (!line) return range;
     const auto link = link_of(*line);
     if (!link || link->number != number || (before_ && link->before != *before_)) {
       return Error{Errc::denied, "audit log: record " + std::to_string(number) +

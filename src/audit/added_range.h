@@ -26,10 +26,10 @@ class AddedRange {
   Result<TreeRange> read();
 
  private:
-  AddedRange(LogReader reader, std::uint64_t first) : reader_{std::move(reader)}, dropped_{first} {}
+  explicit AddedRange(LogReader reader) : reader_{std::move(reader)} {}
   LogReader reader_;
-  TreeRange dropped_;             // those before them that are not kept, until they were given
-  std::optional<Digest> before_;  // the leaf of the last record that was read
+  std::optional<TreeRange> dropped_;  // those before them that are not kept, until they were given
+  std::optional<Digest> before_;      // the leaf of the last record that was read
 };
 
 }  // namespace cordon::audit

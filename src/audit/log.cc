@@ -226,8 +226,7 @@ Status Log::append(const Subject& subject, std::span<const AuditEvent> events) {
 Status Log::append_bodies(std::span<const std::string> bodies) {
   TRY(const Turn turn, Turn::take(tail_));
   TRY_DO(find_end());
-  TRY_DO(write(bodies));
-  return options_.is_strict ? os::sync_data(segment_) : Status{};
+  return write(bodies);
 }
 
 Status Log::sync() {

@@ -23,7 +23,6 @@ namespace cordon::audit {
 
 struct LogOptions {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20U;  // at which the next one is begun
-  bool is_strict = false;  // an append returns when the disk has the record
 };
 
 // All of it may be called from any thread.
@@ -36,8 +35,7 @@ class Log {
                                            LogOptions options = {});
 
   // Returns once the records are in the kernel: they survive the death of any process. A failure is
-  // `unrecorded`: the act that they describe must not happen, and none of them is in the log; but a
-  // disk that fails a `strict` one may have it.
+  // `unrecorded`: the act that they describe must not happen, and none of them is in the log.
   Status append(const Subject& subject, const AuditEvent& event);
   // Several, in their order, with one write.
   Status append(const Subject& subject, std::span<const AuditEvent> events);

@@ -10,9 +10,7 @@ namespace cordon::audit {
 
 inline constexpr const char* kLogDirectory = "audit";
 
-// Makes it where there is none. `denied`: it is a link, or others may write there.
+// Makes it where there is none. A link in its place is refused.
 Result<os::Fd> make_log_directory(const os::Fd& state);
-// `not_found` where there is none.
-Result<os::Fd> open_log_directory(const os::Fd& state);
 
 }  // namespace cordon::audit

@@ -7,7 +7,6 @@
 
 #include "audit/segment.h"
 #include "os/file.h"
-#include "os/file_status.h"
 
 namespace cordon::audit {
 

@@ -27,7 +27,7 @@ Error no_time(std::string_view text) {
                              "` is no time; write 2026-11-17 or 2026-11-17T04:10:33, in UTC"};
 }
 
-// Never more steps than letters of both: the last star is the only one that is tried again.
+// At most as many steps as the product of both lengths: only the last star is tried again.
 bool matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t read = 0;

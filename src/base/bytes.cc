@@ -5,6 +5,15 @@
 #include <limits>
 
 namespace cordon {
+namespace {
+
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
 
 std::string to_hex(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -15,6 +24,19 @@ std::string to_hex(std::span<const std::byte> bytes) {
     text += kDigits[std::to_integer<unsigned>(byte) & 15U];
   }
   return text;
+}
+
+bool from_hex(std::string_view text, std::span<std::byte> into) {
+  if (text.size() != 2 * into.size()) return false;
+  bool is_hex = true;
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const int high = digit_of(text[2 * i]);
+    const int low = digit_of(text[2 * i + 1]);
+    is_hex = is_hex && high >= 0 && low >= 0;
+    into[i] = static_cast<std::byte>((static_cast<unsigned>(high) << 4U) |
+                                     (static_cast<unsigned>(low) & 15U));
+  }
+  return is_hex;
 }
 
 Result<std::span<const std::byte>> ByteReader::take(std::size_t count) {

@@ -28,6 +28,9 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 }
 
 std::string to_hex(std::span<const std::byte> bytes);
+// Small digits only, two for each byte of `into`. False: `text` is no such text; `into` is then of
+// no use.
+bool from_hex(std::string_view text, std::span<std::byte> into);
 
 // Reads from the front of `bytes` and never past their end. What it returns by view points into
 // them.

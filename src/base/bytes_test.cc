@@ -35,6 +35,15 @@ TEST(Bytes, LongerThanTheLimitIsRefused) {
   EXPECT_FALSE(reader.text(5));
 }
 
+TEST(Bytes, HexIsReadAsItIsWritten) {
+  std::array<std::byte, 3> bytes{};
+  ASSERT_TRUE(from_hex("00a9ff", bytes));
+  EXPECT_EQ(to_hex(bytes), "00a9ff");
+  for (const char* text : {"", "00a9f", "00a9ff0", "00A9FF", "00a9fg", "0x00a9", "-1a9ff"}) {
+    EXPECT_FALSE(from_hex(text, bytes)) << text;
+  }
+}
+
 TEST(Bytes, TrailingBytesAreAnError) {
   ByteReader reader{as_bytes("x")};
   EXPECT_FALSE(reader.finish());

@@ -2,7 +2,6 @@
 #include "cli/audit_heads.h"
 
 #include <algorithm>
-#include <array>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "audit/heads_file.h"
 #include "base/bytes.h"
 #include "cli/program_beside.h"
+#include "cli/state_root.h"
 #include "cli/text_file.h"
 #include "os/file.h"
 #include "os/memfd.h"
@@ -24,18 +24,7 @@ constexpr std::size_t kMostAnswers = std::size_t{64} << 20U;
 
 std::optional<audit::PublicKey> key_from_hex(std::string_view text) {
   audit::PublicKey key{};
-  if (text.size() != 2 * key.size()) return std::nullopt;
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-  };
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    const int high = digit(text[2 * i]);
-    const int low = digit(text[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    key[i] = static_cast<std::byte>(high * 16 + low);
-  }
+  if (!from_hex(text, key)) return std::nullopt;
   return key;
 }
 

@@ -146,8 +146,8 @@ Result<std::vector<Digest>> path_at(const json::object& object) {
   }
   std::vector<Digest> path;
   for (const json::value& step : value->as_array()) {
-    if (!step.is_string()) return no_proof("path");
-    TRY(const audit::PublicKey hash, read_public_key(std::string{step.as_string()}));
+    Digest hash{};
+    if (!step.is_string() || !from_hex(step.as_string(), hash)) return no_proof("path");
     path.push_back(hash);
   }
   return path;

@@ -8,7 +8,6 @@
 
 #include "audit/added_range.h"
 #include "audit/heads_file.h"
-#include "audit/log_directory.h"
 #include "audit/retention.h"
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -30,12 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostAnswer = 4096;
 
-Result<std::string> own_log(const AuditOptions& options, const Context& context) {
-  if (!options.log.empty()) return options.log;
-  TRY(const std::string state, state_root(context));
-  return state + "/" + audit::kLogDirectory;
-}
-
 // By the program that alone reads the key. Nothing: there was nothing new.
 Result<std::optional<audit::Head>> have_signed(const std::string& log, const std::string& notary) {
   std::error_code ignored;
@@ -56,7 +49,7 @@ Result<std::optional<audit::Head>> have_signed(const std::string& log, const std
 }
 
 Result<std::optional<audit::Head>> seal(const AuditOptions& options, const Context& context) {
-  TRY(const std::string log, own_log(options, context));
+  TRY(const std::string log, log_path(options, context));
   TRY(const std::string notary, notary_root(context));
   TRY(auto head, have_signed(log, notary));
   if (!head) {
@@ -78,7 +71,7 @@ Result<std::optional<audit::Head>> seal(const AuditOptions& options, const Conte
 
 Result<audit::Dropped> drop(const AuditOptions& options, const Context& context) {
   TRY(const std::uint64_t seconds, parse_duration(options.older_than));
-  TRY(const std::string path, own_log(options, context));
+  TRY(const std::string path, log_path(options, context));
   TRY(const os::Fd directory, os::open_own_directory(path));
   TRY(os::Fd own, os::duplicate(directory));
   const SystemClock clock;

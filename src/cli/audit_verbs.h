@@ -43,10 +43,10 @@ void audit_drop(const AuditOptions& options, Context& context);
 // Whether the proof in a file holds; what `verify --proof` says.
 void audit_check_proof(const AuditOptions& options, Context& context);
 
-// The directory of the log that is meant, open for reading.
+// The directory of the log that is meant.
+Result<std::string> log_path(const AuditOptions& options, const Context& context);
+// The same, open for reading.
 Result<os::Fd> open_log(const AuditOptions& options, const Context& context);
-// Where the caller's own notary keeps its key and its anchor: in another directory than the log.
-Result<std::string> notary_root(const Context& context);
 
 // Has it signed in the background, where the last head is older than a minute: who runs a command
 // does not wait for it. A failure changes nothing: the next run does it again.

@@ -6,6 +6,7 @@
 #include "audit/log_directory.h"
 #include "cli/audit_verbs.h"
 #include "cli/program_beside.h"
+#include "cli/state_root.h"
 #include "os/spawn.h"
 
 namespace cordon::cli {

@@ -78,7 +78,6 @@ async::Task<void> Sealing::seal() {
   CO_TRY(const audit::Head head, co_await async::offload(thread_, [this] { return ask(); }));
   sealed_ = head.size;
   last_ = std::chrono::steady_clock::now();
-  if (when_signed_) when_signed_(head);
   co_return Status{};
 }
 

@@ -36,9 +36,6 @@ class Sealing {
   // Until it is cancelled. Where there is no notary that is told once.
   asio::awaitable<void> keep();
 
-  // Told of each head that was signed; before keep().
-  void when_signed(std::function<void(const audit::Head&)> act) { when_signed_ = std::move(act); }
-
   // Records that a head holds, as far as this has heard.
   std::uint64_t sealed() const noexcept { return sealed_; }
 
@@ -53,7 +50,6 @@ class Sealing {
   os::Fd directory_;
   Open open_;
   AuditSettings settings_;
-  std::function<void(const audit::Head&)> when_signed_;
   os::Fd link_;
   std::optional<audit::AddedRange> added_;  // from where the notary's last head ended
   std::uint64_t sealed_ = 0;

@@ -14,7 +14,6 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kRoot = "cordon root key ";
 constexpr std::string_view kAudience = "cordon audience key ";
-constexpr std::size_t kKeyDigits = 2 * kDigestSize;
 
 void add(WipedBytes& to, std::string_view text) {
   const auto bytes = as_bytes(text);
@@ -32,23 +31,9 @@ void add_secret(WipedBytes& to, const Secret& secret) {
 
 Error no_key() { return Error{Errc::invalid, "it is not a key of `cordon token key`"}; }
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 Result<Secret> secret_of(std::string_view hex) {
-  if (hex.size() != kKeyDigits) return no_key();
   Digest bytes{};
-  bool is_hex = true;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const int high = digit_of(hex[2 * i]);
-    const int low = digit_of(hex[2 * i + 1]);
-    is_hex = is_hex && high >= 0 && low >= 0;
-    bytes[i] = static_cast<std::byte>((static_cast<unsigned>(high) << 4U) |
-                                      (static_cast<unsigned>(low) & 15U));
-  }
+  const bool is_hex = from_hex(hex, bytes);
   Secret secret{bytes};
   wipe(bytes);
   if (!is_hex) return no_key();

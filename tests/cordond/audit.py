@@ -97,7 +97,7 @@ def signed_by_another(node):
         # An earlier state of all that the node can write: only the anchor tells. Without it nothing does.
         segment.write_bytes(old[0])
         own_heads.write_bytes(old[1])
-        expect(f"the log has" in verified(node, copy / "audit", copy / "notary", code=1)["finding"]["what"], "put back")
+        expect("the log has" in verified(node, copy / "audit", copy / "notary", code=1)["finding"]["what"], "put back")
         said = json.loads(audit(node, "verify", "--json", log=copy / "audit"))
         expect(said["ok"] and said["key_from_log"], "the counter-arm: without the anchor it is fine", said)
         # Heads that the notary has not signed.

@@ -7,18 +7,12 @@
 #include <fmt/format.h>
 
 #include "api/rest/call_record.h"
+#include "http/characters.h"
 
 namespace cordon::api {
 namespace {
 
 constexpr std::size_t kMostNames = 32;
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // `+` is itself: a path may have one, and forms are not what is sent here.
 Result<std::string> resolved(std::string_view text) {
@@ -28,8 +22,8 @@ Result<std::string> resolved(std::string_view text) {
       plain += text[at];
       continue;
     }
-    const int high = at + 2 < text.size() ? hex_digit(text[at + 1]) : -1;
-    const int low = at + 2 < text.size() ? hex_digit(text[at + 2]) : -1;
+    const int high = at + 2 < text.size() ? http::hex_value(text[at + 1]) : -1;
+    const int low = at + 2 < text.size() ? http::hex_value(text[at + 2]) : -1;
     if (high < 0 || low < 0 || (high == 0 && low == 0)) {
       return Error{Errc::invalid,
                    "query: a % is followed by two hexadecimal digits, and not by 00"};

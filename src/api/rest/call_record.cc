@@ -71,11 +71,14 @@ void CallRecord::refused(const Call& call, const wire::ProblemAnswer& problem) {
                        .action = problem.remedy});
   }
   node::RefusalTally& tally = problem.status == 401 ? strangers_ : tally_;
-  std::vector<Denial> told;
+  const audit::Subject subject = subject_of(call);
   for (const Denial& denial : denials) {
-    for (Denial& one : tally.take(denial, clock_.ticks())) told.push_back(std::move(one));
+    std::vector<Denial> told = tally.take(denial, clock_.ticks());
+    const bool has_itself = !told.empty() && told.back() == denial;
+    if (has_itself) told.pop_back();
+    append({}, std::move(told));  // counted in an earlier second: anybody's
+    if (has_itself) append(subject, {denial});
   }
-  append(subject_of(call), std::move(told));
   if (!tally.is_empty()) soon_.want();
 }
 
