@@ -86,6 +86,33 @@ void fields(Walk& walk, Event& event) {
   walk.some_text("token", event.token);
 }
 
+template <class Walk, Of<ProgramStarted> Event>
+void fields(Walk& walk, Event& event) {
+  walk.number("pid", event.pid);
+  walk.number("parent", event.parent);
+  walk.text("program", event.program);
+  walk.texts("arguments", event.arguments);
+  walk.text("directory", event.directory);
+}
+
+template <class Walk, Of<FileTouched> Event>
+void fields(Walk& walk, Event& event) {
+  walk.number("pid", event.pid);
+  walk.text("command", event.command);
+  walk.text("act", event.act);
+  walk.text("path", event.path);
+  walk.some_text("to", event.to);
+}
+
+template <class Walk, Of<ConnectTried> Event>
+void fields(Walk& walk, Event& event) {
+  walk.number("pid", event.pid);
+  walk.text("command", event.command);
+  walk.text("address", event.address);
+  walk.some_number("port", event.port, std::uint16_t{0});
+  walk.some_text("error", event.error);
+}
+
 template <class Walk, Of<SandboxEnded> Event>
 void fields(Walk& walk, Event& event) {
   auto& verdict = event.verdict;

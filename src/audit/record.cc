@@ -192,6 +192,9 @@ struct NameOf {
     return event.is_written ? "file_written" : "file_read";
   }
   std::string_view operator()(const RequestBegun& /*event*/) const { return "request_begun"; }
+  std::string_view operator()(const ProgramStarted& /*event*/) const { return "program_started"; }
+  std::string_view operator()(const FileTouched& /*event*/) const { return "file_touched"; }
+  std::string_view operator()(const ConnectTried& /*event*/) const { return "connect_tried"; }
   std::string_view operator()(const SandboxEnded& /*event*/) const { return "sandbox_ended"; }
   std::string_view operator()(const LogRecovered& /*event*/) const { return "log_recovered"; }
   std::string_view operator()(const RecordsLost& /*event*/) const { return "records_lost"; }
@@ -200,7 +203,7 @@ struct NameOf {
 
 // What the name of its kind says of an event: all but its fields.
 std::optional<AuditEvent> begin_event(std::string_view name) {
-  static const std::array<AuditEvent, 15> kKinds{
+  static const std::array<AuditEvent, 18> kKinds{
       PolicyAccepted{},
       SandboxStarted{},
       ActRefused{},
@@ -212,6 +215,9 @@ std::optional<AuditEvent> begin_event(std::string_view name) {
       FileMoved{.is_tree = true},
       FileMoved{.is_tree = true, .is_written = true},
       RequestBegun{},
+      ProgramStarted{},
+      FileTouched{},
+      ConnectTried{},
       SandboxEnded{},
       LogRecovered{},
       RecordsLost{},

@@ -63,6 +63,12 @@ std::vector<AuditEvent> samples() {
       FileMoved{.is_tree = true},
       RequestBegun{"r", "DELETE /v1/sandboxes/{id}", "k", "00"},
       RequestBegun{.request = "r"},
+      ProgramStarted{7, 1, "/bin/sh", {"sh", "-c", "\x01 \xff"}, "/work"},
+      ProgramStarted{.pid = 7},
+      FileTouched{7, "sh", "renameat2", "/a", "/b"},
+      FileTouched{.act = "write", .path = "/a"},
+      ConnectTried{7, "curl", "2001:db8::1", 443, "ENETUNREACH"},
+      ConnectTried{.address = "unix:@x"},
       SandboxEnded{
           {.ending = Ending::memory, .status = 137, .limit = 5, .peak = 4, .culprit = "x"}},
       LogRecovered{9, "00"},

@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 4;
+inline constexpr std::uint32_t kLauncherVersion = 5;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -88,6 +88,13 @@ struct OpenBroker {
 // ends. Answered by NotaryOpened or Refused.
 struct OpenNotary {
   CORDON_FIELDS(OpenNotary);
+};
+
+// The monitor's program in the kernel: what holds it there, and how it is spoken with. With
+// descriptors beside it, those of the last answer, for a launcher that has taken the place of
+// another: its own goes then. Answered by RecorderOpened or Refused.
+struct OpenRecorder {
+  CORDON_FIELDS(OpenRecorder);
 };
 
 // Reads a source of secrets that the floor names for `host`, by a program of its own, which tells
@@ -214,6 +221,13 @@ struct NotaryOpened {
   CORDON_FIELDS(NotaryOpened, self.id);
 };
 
+// Beside it four descriptors: memory that says who is watched, the ring of events
+// (monitor/kernel/layout.h), and two that only have to be held.
+struct RecorderOpened {
+  std::string id;  // "recorder"
+  CORDON_FIELDS(RecorderOpened, self.id);
+};
+
 struct SourceStarted {
   std::string id;  // "source:TICKET"
   CORDON_FIELDS(SourceStarted, self.id);
@@ -227,9 +241,10 @@ struct Welcome {
 };
 
 using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker,
-                                ReadSource, KeepListener, TakeListener, OpenNotary>;
-using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome,
-                                  EgressOpened, BrokerOpened, SourceStarted, NotaryOpened>;
+                                ReadSource, KeepListener, TakeListener, OpenNotary, OpenRecorder>;
+using FromLauncher =
+    std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome, EgressOpened,
+                 BrokerOpened, SourceStarted, NotaryOpened, RecorderOpened>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

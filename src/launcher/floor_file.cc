@@ -167,6 +167,11 @@ Status take_disk_images(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_monitor(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.monitor, truth(value));
+  return {};
+}
+
 Status take_networks_ahead(ServiceFloor& floor, std::string_view value) {
   TRY(floor.networks_ahead, ahead(value));
   return {};
@@ -202,6 +207,7 @@ constexpr std::array kKeys = {
     Key{"secret_source_uid", take_secret_source_uid},
     Key{"writable_binds", take_writable_binds},
     Key{"disk_images", take_disk_images},
+    Key{"monitor", take_monitor},
     Key{"networks_ahead", take_networks_ahead},
     Key{"groups_ahead", take_groups_ahead},
     Key{"sandboxes_ahead", take_sandboxes_ahead},

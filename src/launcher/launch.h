@@ -19,6 +19,7 @@
 #include "launcher/net_pool.h"
 #include "launcher/notary.h"
 #include "launcher/program.h"
+#include "launcher/recorder.h"
 #include "os/fd.h"
 #include "os/process.h"
 
@@ -42,6 +43,7 @@ struct Workshop {
   std::optional<NetPool> steered;  // made ahead from the first OpenEgress on
   std::unique_ptr<Egresses> egresses;
   NotaryKeeper notary;
+  std::optional<Recorder> recorder{};  // of a service, where the kernel takes it
   os::CgroupTrees trees;
   GroupPool groups;
   BerthPool berths;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node asks for itself and for its tenants: listening sockets, egresses, brokers, sources, a
-// notary.
+// notary, a recorder.
+#include <algorithm>
 #include <array>
 
 #include "base/id.h"
@@ -61,6 +62,19 @@ void Server::answer(const frame::OpenNotary& /*request*/) {
   if (!link) return refuse("notary", "unavailable", link.error().text());
   const os::Fd* const beside = &*link;
   send(frame::NotaryOpened{"notary"}, {&beside, 1});
+}
+
+void Server::answer(const frame::OpenRecorder& /*request*/, std::vector<os::Fd> fds) {
+  if (!fds.empty()) {
+    auto kept = Recorder::of(std::move(fds));
+    if (!kept) return refuse("recorder", "malformed", kept.error().text());
+    workshop_.recorder.emplace(*std::move(kept));
+  }
+  if (!workshop_.recorder) return refuse("recorder", "unavailable", "there is none here");
+  std::array<const os::Fd*, Recorder::kParts> beside{};
+  std::ranges::transform(workshop_.recorder->parts(), beside.begin(),
+                         [](const os::Fd& part) { return &part; });
+  send(frame::RecorderOpened{"recorder"}, beside);
 }
 
 void Server::answer(const frame::ReadSource& request) {

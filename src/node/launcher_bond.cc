@@ -23,25 +23,26 @@ asio::awaitable<void> pause(std::chrono::milliseconds length) {
 }
 
 async::Task<std::size_t> begin_anew(sandbox::LauncherLink& launcher,
-                                    sandbox::ServiceBackend& backend,
+                                    sandbox::ServiceBackend& backend, Monitor& monitor,
                                     const std::optional<KeptListeners>& listeners) {
   CO_TRY_DO(co_await launcher.renew());
   os::fault_point("node.bond.renewed");
   if (listeners) CO_TRY_DO(co_await listeners->deposit());
+  CO_TRY_DO(co_await monitor.deposit());
   co_return co_await backend.deposit_all();
 }
 
 }  // namespace
 
 asio::awaitable<void> keep_bond(sandbox::LauncherLink& launcher, sandbox::ServiceBackend& backend,
-                                const std::optional<KeptListeners>& listeners) {
+                                Monitor& monitor, const std::optional<KeptListeners>& listeners) {
   for (;;) {
     co_await launcher.until_lost();
     if (!launcher.is_lost()) continue;
     log(LogLevel::warning, "node", "the launcher has ended: waiting for the next one");
     std::chrono::milliseconds wait = kFirstBondPause;
     for (;;) {
-      const auto deposited = co_await begin_anew(launcher, backend, listeners);
+      const auto deposited = co_await begin_anew(launcher, backend, monitor, listeners);
       if (deposited) {
         log(LogLevel::info, "node", "found the next launcher",
             {{"sandboxes", static_cast<std::int64_t>(*deposited)}});

@@ -6,6 +6,7 @@
 
 #include "async/task.h"
 #include "node/kept_listeners.h"
+#include "node/monitor.h"
 #include "sandbox/process/launcher_link.h"
 #include "sandbox/process/service_backend.h"
 
@@ -13,6 +14,6 @@ namespace cordon::node {
 
 // Until it is cancelled. All outlive it. `listeners`: once there are any.
 asio::awaitable<void> keep_bond(sandbox::LauncherLink& launcher, sandbox::ServiceBackend& backend,
-                                const std::optional<KeptListeners>& listeners);
+                                Monitor& monitor, const std::optional<KeptListeners>& listeners);
 
 }  // namespace cordon::node

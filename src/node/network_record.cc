@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/network_record.h"
 
-#include <algorithm>
-
 namespace cordon::node {
-namespace {
-
-// Whoever is inside chooses how many there are.
-constexpr std::size_t kMost = 1024;
-
-}  // namespace
 
 NetworkEars NetworkRecord::ears() {
   return {.refused = [this](const frame::NetRefused& refusal) { refused(refusal); },
@@ -33,15 +25,7 @@ void NetworkRecord::refused(const frame::NetRefused& refusal) {
   }
   append(events);
   tell_later();
-  const auto known = std::ranges::find_if(denials_, [&](const Denial& held) {
-    return held.code == denial.code && held.tried == denial.tried;
-  });
-  if (known != denials_.end()) {
-    known->count += denial.count;
-  } else if (denials_.size() < kMost) {
-    if (when_refused_) when_refused_(denial);
-    denials_.push_back(std::move(denial));
-  }
+  if (denials_.add(denial) && when_refused_) when_refused_(denial);
 }
 
 void NetworkRecord::append(const std::vector<AuditEvent>& events) {
@@ -65,14 +49,15 @@ void NetworkRecord::tell_counted() {
 
 std::vector<Denial> NetworkRecord::take_denials() {
   tell_counted();
+  std::vector<Denial> all = denials_.take();
   if (lost_ > 0) {
-    denials_.push_back({.code = "CORDON-AUDIT-LOST",
-                        .tried = "write records of the network to the audit log",
-                        .rule = "default",
-                        .why = why_lost_,
-                        .count = lost_});
+    all.push_back({.code = "CORDON-AUDIT-LOST",
+                   .tried = "write records of the network to the audit log",
+                   .rule = "default",
+                   .why = why_lost_,
+                   .count = lost_});
   }
-  return std::move(denials_);
+  return all;
 }
 
 void NetworkRecord::used(std::span<const frame::NetUsed> uses) {

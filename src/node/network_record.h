@@ -10,6 +10,7 @@
 #include "audit/log.h"
 #include "frame/broker.h"
 #include "frame/egress.h"
+#include "node/denial_book.h"
 #include "node/network.h"
 #include "node/refusal_tally.h"
 #include "node/use_tally.h"
@@ -49,7 +50,7 @@ class NetworkRecord {
   audit::Log& log_;
   audit::Subject subject_;
   std::pair<std::string, std::string> typed_;
-  std::vector<Denial> denials_;
+  DenialBook denials_;
   UseTally tally_;
   RefusalTally refusals_;
   std::function<void(const Denial&)> when_refused_;

@@ -99,6 +99,13 @@ std::unique_ptr<NetworkShare> Residents::network_of(const plan::Lowered& lowered
   return network;
 }
 
+void Residents::tell_of_refusals(const std::unique_ptr<MonitorShare>& share, const SandboxId& id,
+                                 const std::string& tenant) {
+  if (!share) return;
+  share->when_refused(
+      [this, id, tenant](const Denial& denial) { tell(id, tenant, event::Denied{denial}); });
+}
+
 async::Task<void> Residents::record_start(const audit::Subject& subject,
                                           const plan::Lowered& lowered) {
   const std::vector<AuditEvent> events{PolicyAccepted{plan::digest_of(lowered)},
@@ -130,7 +137,12 @@ async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepa
     CO_TRY(prepared.secrets, co_await share_secrets(lowered.plan.tenant, prepared.id,
                                                     std::move(granted), *prepared.network));
   }
-  co_return co_await async::within(kLaunch, parts_.backend.create(lowered.plan));
+  CO_TRY(auto made, co_await async::within(kLaunch, parts_.backend.create(lowered.plan)));
+  CO_TRY(prepared.monitored,
+         parts_.monitor.watch(prepared.id, subject_of(prepared.tenant, prepared.id), lowered,
+                              made->groups()));
+  tell_of_refusals(prepared.monitored, prepared.id, prepared.tenant);
+  co_return made;
 }
 
 // Nothing: it is written. A claim: another request had the key before.
@@ -224,8 +236,9 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
   tell_of_processes(*resident);
   living_.emplace(id, resident);
   ++counts_.created;
-  scope_->spawn(host(resident, {std::move(prepared.share), std::move(prepared.budget),
-                                std::move(prepared.network), std::move(prepared.secrets)}));
+  scope_->spawn(host(
+      resident, {std::move(prepared.share), std::move(prepared.budget), std::move(prepared.network),
+                 std::move(prepared.secrets), std::move(prepared.monitored)}));
   const auto written = co_await parts_.journal.write(
       journal::Durability::process,
       [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
@@ -245,6 +258,7 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
 asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belongings belongings) {
   co_await resident->live();
   os::fault_point("node.end.gone");
+  if (belongings.monitored) belongings.monitored->end();
   {
     const Belongings given_back = std::move(belongings);
   }
@@ -274,7 +288,17 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   Belongings belongings{parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
                         parts_.budgets.take_over(facts.charges),
                         {},
+                        {},
                         {}};
+  auto monitored = parts_.monitor.watch_again(facts.id, subject_of(facts), lowered);
+  if (monitored) {
+    belongings.monitored = *std::move(monitored);
+    tell_of_refusals(belongings.monitored, facts.id, facts.tenant);
+  } else {
+    // It lives on, and the log says from where on nobody looked.
+    static_cast<void>(
+        parts_.log.append(subject_of(facts), RecordsLost{"monitor", 0, monitored.error().text()}));
+  }
   if (lowered.network) {
     belongings.network = network_of(lowered, facts.id, facts.tenant);
     belongings.network->go_on(*lowered.network, parts_.state);
@@ -330,6 +354,8 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
   const Verdict verdict =
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};
+  std::vector<Denial> seen;
+  if (prepared.monitored) seen = prepared.monitored->end();
   tell_end(prepared.id, prepared.tenant, verdict);
   CO_TRY_DO(parts_.log.append(subject_of(prepared.tenant, prepared.id), SandboxEnded{verdict}));
   if (!outcome) {
@@ -337,6 +363,7 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
     co_return std::move(outcome).error();
   }
   if (prepared.network) outcome->denials = prepared.network->take_denials();
+  std::ranges::move(seen, std::back_inserter(outcome->denials));
   co_return Ran{std::move(prepared.id), *std::move(outcome),
                 std::move(admitted.lowered.enforcement)};
 }

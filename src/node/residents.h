@@ -25,6 +25,7 @@
 #include "node/budgets.h"
 #include "node/ended_sandbox.h"
 #include "node/events.h"
+#include "node/monitor.h"
 #include "node/networks.h"
 #include "node/quotas.h"
 #include "node/resident.h"
@@ -85,6 +86,7 @@ class Residents {
     Networks& networks;
     Brokers& brokers;
     Events& events;
+    Monitor& monitor;
     std::string state;  // the node's own directory
   };
   explicit Residents(Parts parts) : parts_{std::move(parts)} {}
@@ -143,8 +145,9 @@ class Residents {
     Admitted admitted;
     Quotas::Share share;
     Budgets::Share budget;
-    std::unique_ptr<NetworkShare> network{};  // nothing: it has none
-    std::unique_ptr<SecretsShare> secrets{};  // the same; its uses are recorded with the network
+    std::unique_ptr<NetworkShare> network{};    // nothing: it has none
+    std::unique_ptr<SecretsShare> secrets{};    // the same; its uses are recorded with the network
+    std::unique_ptr<MonitorShare> monitored{};  // nothing: nothing of it is seen
   };
   Result<Prepared> prepare(const std::string& tenant, wire::CreateRequest request,
                            const token::Authority& authority, WhyNotAdmitted& why);
@@ -166,6 +169,7 @@ class Residents {
     Budgets::Share budget;
     std::unique_ptr<NetworkShare> network;
     std::unique_ptr<SecretsShare> secrets;
+    std::unique_ptr<MonitorShare> monitored;
   };
   async::Task<std::unique_ptr<SecretsShare>> share_secrets(const std::string& tenant,
                                                            const SandboxId& id,
@@ -180,6 +184,9 @@ class Residents {
   }
   void tell_end(const SandboxId& id, const std::string& tenant, const Verdict& verdict);
   void tell_of_processes(Resident& resident);
+  // Tells of refusals that it sees; `share` may be none.
+  void tell_of_refusals(const std::unique_ptr<MonitorShare>& share, const SandboxId& id,
+                        const std::string& tenant);
   std::unique_ptr<NetworkShare> network_of(const plan::Lowered& lowered, const SandboxId& id,
                                            const std::string& tenant);
 

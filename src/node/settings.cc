@@ -35,6 +35,7 @@ constexpr std::int64_t kMostBetween = 10'000;
 constexpr std::int64_t kMostHeadRecords = 10'000'000;
 constexpr std::int64_t kMostHeadSeconds = 86'400;
 constexpr std::int64_t kMostDays = 36'500;
+constexpr std::int64_t kMostEvents = 1'000'000;
 
 constexpr Key kKeys[] = {
     {"name", Kind::text, "the audience of tokens for this node"},
@@ -78,6 +79,12 @@ constexpr Key kKeys[] = {
     {"audit.head_records", Kind::integer, "after which a head is signed", {}, 1, kMostHeadRecords},
     {"audit.head_seconds", Kind::integer, "the same", {}, 1, kMostHeadSeconds},
     {"audit.keep_days", Kind::integer, "that records are kept", {}, 1, kMostDays},
+    {"audit.events_per_second",
+     Kind::integer,
+     "that are recorded of what happens inside of one sandbox",
+     {},
+     1,
+     kMostEvents},
 
     {"tenants", Kind::tables_by_name, "who may be named by a token"},
     {"tenants.*.ceiling", Kind::text, "the file of a policy for it"},
@@ -214,6 +221,9 @@ AuditSettings read_audit(const Section& section) {
     audit.head_every = std::chrono::seconds{stated->value};
   }
   if (const auto stated = section.integer("keep_days")) audit.keep_days = stated->value;
+  if (const auto stated = section.integer("events_per_second")) {
+    audit.events_per_second = stated->value;
+  }
   return audit;
 }
 

@@ -58,6 +58,8 @@ struct AuditSettings {
   std::uint64_t head_records = 10'000;  // after so many, or
   std::chrono::seconds head_every{10};  // after so long, a head is signed
   std::uint64_t keep_days = 0;          // of records; 0: for ever
+  // Of what happens inside, of one sandbox: what is more is counted.
+  std::uint64_t events_per_second = 10'000;
   friend bool operator==(const AuditSettings&, const AuditSettings&) = default;
 };
 

@@ -21,6 +21,13 @@ Result<Mapping> Mapping::shared(const Fd& file, std::size_t size) {
   return Mapping{std::span{static_cast<std::byte*>(at), size}};
 }
 
+Result<Mapping> Mapping::of(const Fd& map, std::size_t offset, std::size_t size, Access access) {
+  const int rights = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* const at = ::mmap(nullptr, size, rights, MAP_SHARED, map.get(), static_cast<off_t>(offset));
+  if (at == MAP_FAILED) return Error::from_errno("mmap");
+  return Mapping{std::span{static_cast<std::byte*>(at), size}};
+}
+
 Mapping::Mapping(Mapping&& other) noexcept : bytes_{std::exchange(other.bytes_, {})} {}
 
 Mapping::~Mapping() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -15,6 +16,9 @@ class Mapping {
   // Makes `file` at least `size` bytes long, all zero where nothing was, and maps those. Memory is
   // taken where it is written to.
   static Result<Mapping> shared(const Fd& file, std::size_t size);
+  // A part of what is in the kernel's hands already, such as a map of eBPF, as it is.
+  enum class Access : std::uint8_t { read, write };
+  static Result<Mapping> of(const Fd& map, std::size_t offset, std::size_t size, Access access);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&&) = delete;
   ~Mapping();

@@ -129,6 +129,14 @@ bool of_preset(const PolicyDocument& document, policy::Place place) {
   return document.sources[place.source].origin == policy::Origin::builtin;
 }
 
+std::string why_not_enforced(const policy::Key& key) {
+  if (key.path == "monitor.record") {
+    return "what happens inside is not seen here: only a node sees it, where its kernel takes the "
+           "monitor";
+  }
+  return fmt::format("version {} does not enforce this key", CORDON_VERSION);
+}
+
 void admit_keys(const Request& request, const PolicyDocument& document) {
   for (const policy::StatedKey& stated : document.keys) {
     const policy::Key& key = *stated.key;
@@ -136,15 +144,15 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     if (key.path == "isolation") continue;  // refused with words of its own
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
+    if (key.path == "monitor.record" && request.situation.has_monitor) continue;
     // With no network nothing is left to refuse or to count.
     if (is_offline(request) && only_bounds_network(key)) continue;
     request.refusals.add(
         Errc::unavailable, "KEY",
         {.tried = std::string{key.path},
          .rule = rule_text(document, stated.place),
-         .why = fmt::format("version {} does not enforce this key, and a rule that is not held is "
-                            "worse than none; leave it out{}",
-                            CORDON_VERSION,
+         .why = fmt::format("{}, and a rule that is not held is worse than none; leave it out{}",
+                            why_not_enforced(key),
                             of_preset(document, stated.place)
                                 ? ", in a policy of your own that does not extend the preset"
                                 : ""),

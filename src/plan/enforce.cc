@@ -39,6 +39,7 @@ class Enforcing {
     disk();
     budgets();
     patterns();
+    monitor();
     return std::move(enforcement_);
   }
 
@@ -218,6 +219,22 @@ class Enforcing {
     say("review", Hold::held,
         waits ? "changes wait in a layer of their own"
               : "the workspace is ephemeral: nothing of it is kept");
+  }
+
+  // Refusals always, the rest as the policy says; admit_keys() has refused what nobody would see.
+  void monitor() {
+    if (!request_.situation.has_monitor) return;
+    std::vector<std::string> wanted{"refused"};
+    for (const auto& checked : request_.policy.documents()) {
+      for (const auto& stated : checked->document().record.items) {
+        if (std::ranges::find(wanted, stated.value) == wanted.end()) {
+          wanted.push_back(stated.value);
+        }
+      }
+    }
+    std::ranges::sort(wanted);
+    say("monitor", Hold::held, fmt::format("{}", fmt::join(wanted, " ")));
+    enforcement_.reported = std::move(wanted);
   }
 
   const Request& request_;

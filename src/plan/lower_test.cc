@@ -47,6 +47,24 @@ TEST(Ingress, IsOfListedPortsWhereSomebodyHoldsIt) {
   EXPECT_FALSE(refused(kListed, situation_of()).empty());
 }
 
+TEST(Monitor, SeesWhatThePolicyAsksForWhereSomebodyLooks) {
+  constexpr std::string_view kAsks = "[monitor]\nrecord = [\"writes\", \"exec\"]\n";
+  Situation node = situation_of();
+  node.has_monitor = true;
+  const Lowered seen = lowered(kAsks, full_host(false), node);
+  EXPECT_EQ(seen.enforcement.reported, (std::vector<std::string>{"exec", "refused", "writes"}));
+  EXPECT_EQ(mechanism(seen, "monitor").detail, "exec refused writes");
+  EXPECT_EQ(lowered("", full_host(false), node).enforcement.reported,
+            std::vector<std::string>{"refused"});
+  const auto both =
+      policy::attenuate(policy_from("[monitor]\nrecord = [\"connects\"]\n"), policy_from(kAsks));
+  EXPECT_EQ(lower(both, full_host(false), node)->enforcement.reported,
+            (std::vector<std::string>{"connects", "exec", "refused", "writes"}))
+      << "who narrows may ask for more";
+  EXPECT_TRUE(lowered("", full_host(false), situation_of()).enforcement.reported.empty());
+  EXPECT_FALSE(refused(kAsks, situation_of()).empty());
+}
+
 TEST(LaunchPlan, HasEveryNamespaceAndNoNewPrivileges) {
   const frame::LaunchPlan plan = lowered("").plan;
   EXPECT_EQ(plan.namespaces, frame::kNamespaces);

@@ -44,7 +44,7 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
       {"a tunnel", "[network]\ningress = [3000]", "CORDON-PLAN-KEY", "cordon.toml:2",
        "network.ingress", "does not enforce", kOffline},
       {"records", "[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:2",
-       "monitor.record", "does not enforce", kExplain},
+       "monitor.record", "is not seen here", kExplain},
       {"tools", "[tools.x]\nallow = [\"a\"]", "CORDON-PLAN-KEY", "cordon.toml:1", "tools",
        "does not enforce", kExplain},
       {"a protected name that is not there", "[filesystem]\nprotect = [\".git/hooks\"]",

@@ -61,6 +61,7 @@ struct Situation {
   std::string tenant;  // as the launcher knows it; empty in local use
   bool has_tunnels =
       false;  // who launches it holds `network.ingress`: no port is reached but those
+  bool has_monitor = false;   // what happens inside is seen: `monitor.record` is held
   bool drop_network = false;  // the caller gives up whatever network the policy grants
   Typed typed;
 };

@@ -199,7 +199,8 @@ constexpr Key kKeys[] = {
           "strict compat"}),
 
     {"monitor", Kind::table, "what is recorded"},
-    {"monitor.record", Kind::choices, "classes of events", "exec writes connects", 0, 0, "[]"},
+    {"monitor.record", Kind::choices, "classes of events", "exec writes connects sensitive", 0, 0,
+     "[]"},
 
     {"output", Kind::table, "what is looked at before it leaves"},
     {"output.scan", Kind::choices, "what to look for", "secrets executables auto_exec", 0, 0, "[]"},

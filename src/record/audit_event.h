@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "record/denial.h"
 #include "record/enforcement.h"
@@ -71,6 +72,35 @@ struct RequestBegun {
   std::string token;    // the revocation id of the token; empty: of the node's own socket
   friend bool operator==(const RequestBegun&, const RequestBegun&) = default;
 };
+// A program was executed inside. What these three say of paths and arguments is the process's own
+// word, read when it was done.
+struct ProgramStarted {
+  std::uint32_t pid = 0;  // as it is seen inside, as are all of these
+  std::uint32_t parent = 0;
+  std::string program;
+  std::vector<std::string> arguments;  // the first of them, some 1,000 bytes
+  std::string directory;
+  friend bool operator==(const ProgramStarted&, const ProgramStarted&) = default;
+};
+// A file inside was opened to be written, made, changed, renamed or removed; or one with the name
+// of a secret was read.
+struct FileTouched {
+  std::uint32_t pid = 0;
+  std::string command;  // the name of the thread
+  std::string act;      // "write", "read", or the system call: "unlinkat"
+  std::string path;
+  std::string to;  // the other path of a call that has two
+  friend bool operator==(const FileTouched&, const FileTouched&) = default;
+};
+// A connection was tried inside. What became of it outside, NetworkUsed tells.
+struct ConnectTried {
+  std::uint32_t pid = 0;
+  std::string command;
+  std::string address;  // "127.0.0.1", "unix:/run/x"
+  std::uint16_t port = 0;
+  std::string error;  // "ECONNREFUSED"; empty: it was made, or began
+  friend bool operator==(const ConnectTried&, const ConnectTried&) = default;
+};
 struct SandboxEnded {
   Verdict verdict;
   friend bool operator==(const SandboxEnded&, const SandboxEnded&) = default;
@@ -97,6 +127,7 @@ struct RecordsDropped {
 
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
-                 RequestBegun, SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
+                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, SandboxEnded,
+                 LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon

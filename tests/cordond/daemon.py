@@ -114,7 +114,7 @@ class Daemon:
             (self.root / "etc" / name).touch()
         self.bin = self.base / "bin"     # a build tree may lie where an ordinary user cannot look
         self.bin.mkdir()
-        for name in ("cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-unpack"):
+        for name in ("cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-unpack", "cordon-bpf"):
             shutil.copy(self.programs / name, self.bin / name)
         for name in ("run", "state", "state/authorities", "own", "notary"):
             (self.base / name).mkdir(mode=0o700)

@@ -65,11 +65,16 @@ Status serve_nodes(const ServiceWords& words) {
   // Whoever else listens there is found before anything is made.
   TRY(launcher::Door door, launcher::Door::open(words.socket, floor.node_uid));
   // A node has no rights with which it could find out what a sandbox of ours can have.
-  std::string facts = to_text(os::probe_host({}));
+  HostFacts facts = os::probe_host({});
   TRY(os::Fd stop, launcher::catch_stop_signals());
   TRY(launcher::Workshop workshop, launcher::open_workshop(floor));
+  if (floor.monitor) {
+    auto recorder = launcher::Recorder::load();
+    facts[Feature::ebpf] = launcher::fact_of(recorder);
+    if (recorder) workshop.recorder.emplace(*std::move(recorder));
+  }
   TRY(launcher::Server server,
-      launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), std::move(facts),
+      launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), to_text(facts),
                            keeper_of(words, floor)));
   return server.run();
 }

@@ -28,6 +28,7 @@
 #include "node/confine.h"
 #include "node/kept_listeners.h"
 #include "node/launcher_bond.h"
+#include "node/monitor.h"
 #include "node/sealing.h"
 #include "node/spare_memory.h"
 #include "node/unpack_program.h"
@@ -147,6 +148,7 @@ struct Parts {
   node::Sealing& sealing;
   node::Networks& networks;
   node::Brokers& brokers;
+  node::Monitor& monitor;
   node::Residents& residents;
   api::Rest& rest;
   std::unique_ptr<http::Server>& server;
@@ -157,14 +159,17 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   const node::Settings& settings = parts.opened.settings;
   scope.spawn(parts.disk.keep());
   scope.spawn(parts.sealing.keep());
+  CO_TRY_DO(co_await parts.monitor.begin());
+  scope.spawn(parts.monitor.keep());
   parts.networks.live_in(scope);
   parts.brokers.live_in(scope);
   parts.residents.live_in(scope);
   // From the first sandbox on: what is adopted must not end with the next death.
-  scope.spawn(node::keep_bond(parts.launcher, parts.backend, parts.listeners));
+  scope.spawn(node::keep_bond(parts.launcher, parts.backend, parts.monitor, parts.listeners));
   CO_TRY(const node::Adopted adopted,
          co_await node::adopt_all(std::move(parts.opened.rows), parts.residents, parts.launcher,
                                   parts.backend, parts.opened.journal));
+  parts.monitor.forget_strangers();
   CO_TRY(parts.listeners, co_await node::KeptListeners::open(settings, parts.launcher));
   CO_TRY(http::ServerSetup setup, setup_of(settings, *parts.listeners));
   setup.handler = [&](http::Exchange& exchange) { return parts.rest.handle(exchange); };
@@ -210,6 +215,10 @@ async::Task<void> serve(Opened& opened) {
                         [&](std::string tenant) { return launcher.open_broker(std::move(tenant)); },
                         networks};
   node::Events events{executor, opened.clock};
+  node::Monitor monitor{
+      executor, opened.log,
+      [&](std::vector<os::Fd> kept) { return launcher.open_recorder(std::move(kept)); },
+      settings.audit.events_per_second};
   node::Residents residents{{.executor = executor,
                              .clock = opened.clock,
                              .backend = backend,
@@ -223,6 +232,7 @@ async::Task<void> serve(Opened& opened) {
                              .networks = networks,
                              .brokers = brokers,
                              .events = events,
+                             .monitor = monitor,
                              .state = settings.state}};
   node::Revocations revocations{executor, opened.journal, opened.revocations};
   node::ApiKeys api_keys{executor, opened.journal, revocations, opened.keys};
@@ -262,8 +272,8 @@ async::Task<void> serve(Opened& opened) {
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
   std::optional<node::KeptListeners> listeners;
-  Parts parts{opened,  launcher,  backend, disk,   sealing,  networks,
-              brokers, residents, rest,    server, listeners};
+  Parts parts{opened,  launcher, backend,   disk, sealing, networks,
+              brokers, monitor,  residents, rest, server,  listeners};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

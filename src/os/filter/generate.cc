@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs at build time: compiles every profile, and the filter of every program of ours, and writes
-// each as an array. `generate PROFILES OWN`
+// each as an array; and the names of all calls. `generate PROFILES OWN NAMES`
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "os/filter/own_calls.h"
 #include "os/filter/profile.h"
+#include "os/filter/table.h"
 
 namespace cordon::os {
 namespace {
@@ -54,6 +56,22 @@ Result<std::string> own() {
   return text;
 }
 
+std::string names() {
+  std::map<int, std::string_view> all;
+  for (const Call& call : plain_calls()) all.emplace(call.number, call.name);
+  for (const Call& call : absent_calls()) all.emplace(call.number, call.name);
+  for (const RefusedCall& each : compat_calls()) all.emplace(each.call.number, each.call.name);
+  for (const RefusedCall& each : refused_calls()) all.emplace(each.call.number, each.call.name);
+  for (const RuledCall& each : ruled_calls(FilterBase::strict)) {
+    all.emplace(each.call.number, each.call.name);
+  }
+  std::string text = "constexpr NamedCall kCallNames[] = {\n";
+  for (const auto& [number, name] : all) {
+    if (number >= 0) text += fmt::format("{{{}, \"{}\"}},\n", number, name);
+  }
+  return text + "};\n";
+}
+
 bool write(const Result<std::string>& text, const char* path) {
   if (!text) {
     std::cerr << "filters: " << text.error().text() << '\n';
@@ -67,11 +85,12 @@ bool write(const Result<std::string>& text, const char* path) {
 }  // namespace cordon::os
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: generate PROFILES OWN\n";
+  if (argc != 4) {
+    std::cerr << "usage: generate PROFILES OWN NAMES\n";
     return EXIT_FAILURE;
   }
   const bool written = cordon::os::write(cordon::os::profiles(), argv[1]) &&
-                       cordon::os::write(cordon::os::own(), argv[2]);
+                       cordon::os::write(cordon::os::own(), argv[2]) &&
+                       cordon::os::write(cordon::os::names(), argv[3]);
   return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

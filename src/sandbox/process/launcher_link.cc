@@ -319,6 +319,13 @@ async::Task<os::Fd> LauncherLink::open_notary() {
   co_return std::move(message.fds.front());
 }
 
+async::Task<std::vector<os::Fd>> LauncherLink::open_recorder(std::vector<os::Fd> kept) {
+  CO_TRY(Message message, co_await ask(frame::OpenRecorder{}, "recorder", std::move(kept)));
+  const bool opened = std::holds_alternative<frame::RecorderOpened>(message.body);
+  if (!opened || message.fds.size() != 4) co_return error_of(message.body);
+  co_return std::move(message.fds);
+}
+
 async::Task<void> LauncherLink::read_source(frame::ReadSource wanted) {
   std::string about = "source:" + std::to_string(wanted.ticket);
   CO_TRY(Message message, co_await ask(std::move(wanted), std::move(about)));

@@ -80,6 +80,9 @@ class LauncherLink {
   // The link to the launcher's cordon-notary (frame/notary.h), started anew. `unavailable`: it has
   // none.
   async::Task<os::Fd> open_notary();
+  // The monitor's program in the kernel, four descriptors: frame::RecorderOpened. `kept`: copies of
+  // what an earlier launcher gave. `unavailable`: there is none.
+  async::Task<std::vector<os::Fd>> open_recorder(std::vector<os::Fd> kept = {});
   // Has a source of secrets read for the tenant's broker, which knows the secret by `ticket`.
   // Returns before it is read. Before: open_broker().
   async::Task<void> read_source(frame::ReadSource wanted);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// cordon-bpf: puts the monitor's program into the kernel, hands over what holds it there, and ends.
+//
+// cordon-bpf            started by the launcher: descriptor 3 is a socket, which gets one message,
+//                       with descriptors beside it or with why there are none
+// cordon-bpf --check    says whether it can be done here: 0, or 1 with why not
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "monitor/kernel/load.h"
+#include "os/socket.h"
+
+namespace {
+
+using namespace cordon;
+
+constexpr int kLauncher = 3;
+
+Status hand_over(const os::Fd& launcher) {
+  const auto loaded = monitor::load_recorder();
+  if (!loaded) {
+    TRY_DO(os::send(launcher, as_bytes(loaded.error().text())));
+    return loaded.error();
+  }
+  const std::array<const os::Fd*, 4> fds{&loaded->watched, &loaded->ring, &loaded->exec,
+                                         &loaded->calls};
+  TRY_DO(os::send(launcher, as_bytes("ok"), fds));
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) return hand_over(os::Fd{kLauncher}) ? 0 : 1;
+  if (argc != 2 || argv[1] != std::string_view{"--check"}) {
+    static_cast<void>(std::fputs("cordon-bpf: started by the launcher\n", stderr));
+    return 2;
+  }
+  const auto loaded = monitor::load_recorder();
+  if (loaded) return 0;
+  static_cast<void>(std::fprintf(stdout, "%s\n", loaded.error().text().c_str()));
+  return 1;
+}

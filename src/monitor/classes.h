@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes of what happens inside.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cordon::monitor {
+
+enum class Class : std::uint8_t {
+  exec,       // programs that were started
+  writes,     // files that were opened to be written, made, renamed, removed
+  connects,   // connections that were tried
+  sensitive,  // files with the names of secrets that were read
+  refused,    // what a fence refused, of calls and of paths
+};
+
+using Classes = std::uint32_t;
+constexpr Classes bit_of(Class one) { return Classes{1} << static_cast<unsigned>(one); }
+inline constexpr Classes kAllClasses = 31;
+
+// The names that a policy has for them; what it does not know is left out.
+Classes classes_of(std::span<const std::string> names);
+
+}  // namespace cordon::monitor

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as the kernel hands them over: a ring of bytes, written there and read here, each record
+// with a head of its own.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "os/mapping.h"
+
+namespace cordon::monitor {
+
+// One reader at a time. Polling the ring's descriptor tells of news once all was read.
+class EventRing {
+ public:
+  static Result<EventRing> open(const os::Fd& ring);
+
+  // Gives each to `take`, which must not keep it; at most `most`. True: more is there.
+  bool read(std::size_t most, const std::function<void(std::span<const std::byte>)>& take);
+
+ private:
+  EventRing(os::Mapping read_to, os::Mapping written)
+      : read_to_{std::move(read_to)}, written_{std::move(written)} {}
+  os::Mapping read_to_;  // how far we are: told to the kernel
+  os::Mapping written_;  // how far it is, and the bytes, twice behind each other
+};
+
+}  // namespace cordon::monitor

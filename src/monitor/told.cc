@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/told.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "os/filter/judged_call.h"
+
+namespace cordon::monitor {
+namespace {
+
+// O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, and the second bit of O_TMPFILE: as the program in the kernel
+// has them.
+constexpr std::uint32_t kWrites = 01U | 02U | 0100U | 01000U | 020000000U;
+
+std::string name_of(std::uint32_t call) {
+  const std::string_view name = os::call_name(call);
+  return name.empty() ? "system call " + std::to_string(call) : std::string{name};
+}
+
+std::string error_name(std::int64_t result) {
+  if (result >= 0 || result == -EINPROGRESS) return {};
+  const char* const name = ::strerrorname_np(static_cast<int>(-result));
+  return name != nullptr ? name : std::to_string(-result);
+}
+
+bool is_refused_by(os::FilterProfile filter, const Seen& seen) {
+  if (seen.result >= 0) return false;
+  return os::refused_with(os::filter_program(filter), seen.call, seen.arguments) == -seen.result;
+}
+
+Denial denial_of(const Seen& seen, os::FilterProfile filter) {
+  const auto wider =
+      has_nosetid(filter) ? os::FilterProfile::compat_nosetid : os::FilterProfile::compat;
+  const bool compat_helps = !is_compat(filter) && !is_refused_by(wider, seen);
+  return {.code = "CORDON-SYSCALL",
+          .tried = name_of(seen.call) + " by " + seen.command,
+          .resolved = {},
+          .rule = "syscalls.profile",
+          .why = "the filter of system calls, " + std::string{to_string(filter)} +
+                 ", refuses it with " + error_name(seen.result),
+          .fix = compat_helps ? "syscalls.profile = \"compat\" in the policy" : "",
+          .action = "do without it: it is refused every time"};
+}
+
+// What is written to no disk.
+bool is_device(const std::string& path) {
+  return path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
+}
+
+std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file) {
+  if (seen.result < 0) return std::nullopt;
+  const std::string& path = file.resolved.empty() ? file.used : file.resolved;
+  if (is_device(path)) return std::nullopt;
+  std::string act = name_of(seen.call);
+  if (file.is_opened) act = (file.flags & kWrites) != 0 ? "write" : "read";
+  return FileTouched{.pid = seen.pid,
+                     .command = seen.command,
+                     .act = std::move(act),
+                     .path = path,
+                     .to = file.second};
+}
+
+}  // namespace
+
+std::optional<AuditEvent> told_of(const Seen& seen, os::FilterProfile filter) {
+  if (is_refused_by(filter, seen)) return ActRefused{denial_of(seen, filter)};
+  if (const auto* exec = std::get_if<SeenExec>(&seen.what)) {
+    return ProgramStarted{.pid = seen.pid,
+                          .parent = seen.parent,
+                          .program = exec->program,
+                          .arguments = exec->arguments,
+                          .directory = exec->directory};
+  }
+  if (const auto* file = std::get_if<SeenFile>(&seen.what)) return told_file(seen, *file);
+  if (const auto* connect = std::get_if<SeenConnect>(&seen.what)) {
+    return ConnectTried{.pid = seen.pid,
+                        .command = seen.command,
+                        .address = connect->address,
+                        .port = connect->port,
+                        .error = error_name(seen.result)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace cordon::monitor

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/monitor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "hash/sha256.h"
+#include "monitor/told.h"
+#include "os/cgroup_number.h"
+
+namespace cordon::node {
+namespace {
+
+// Of one turn of the loop.
+constexpr std::size_t kMostEventsAtOnce = 4096;
+// In which events gather: the kernel wakes us once for all of them.
+constexpr std::chrono::milliseconds kEventsGather{10};
+constexpr std::chrono::seconds kBetweenUntold{1};
+
+// By which a later node finds the group of a sandbox again.
+std::uint64_t tag_of(const SandboxId& id) {
+  const Digest digest = sha256({as_bytes(id.text())});
+  std::uint64_t tag = 0;
+  std::memcpy(&tag, digest.data(), sizeof tag);
+  return tag;
+}
+
+}  // namespace
+
+// --- one sandbox
+
+MonitorShare::~MonitorShare() { monitor_.shares_.erase(group_); }
+
+void MonitorShare::take(const monitor::Seen& seen) {
+  auto told = monitor::told_of(seen, filter_);
+  if (!told) return;
+  const auto* const refused = std::get_if<ActRefused>(&*told);
+  if (refused == nullptr) {
+    unwritten_.push_back(*std::move(told));
+    return;
+  }
+  if (denials_.add(refused->denial) && when_refused_) when_refused_(refused->denial);
+  for (Denial& one : refusals_.take(refused->denial, std::chrono::steady_clock::now())) {
+    unwritten_.emplace_back(ActRefused{std::move(one)});
+  }
+}
+
+void MonitorShare::take_untold(const monitor::Untold& untold) {
+  const auto tell = [&](std::uint64_t count, const char* why) {
+    if (count > 0) unwritten_.emplace_back(RecordsLost{"monitor", count, why});
+  };
+  tell(untold.over - told_.over, "more happened in a second than is recorded of one sandbox");
+  tell(untold.lost - told_.lost, "the node did not read as fast as things happened");
+  tell(lost_, "the log did not take them");
+  told_ = untold;
+  lost_ = 0;
+  for (Denial& one : refusals_.flush()) unwritten_.emplace_back(ActRefused{std::move(one)});
+}
+
+void MonitorShare::write() {
+  if (unwritten_.empty()) return;
+  if (!monitor_.log_.append(subject_, unwritten_)) lost_ += unwritten_.size();
+  unwritten_.clear();
+}
+
+std::vector<Denial> MonitorShare::end() {
+  monitor_.end(*this);
+  return denials_.take();
+}
+
+// --- all of them
+
+Result<Monitor::Recorder> Monitor::recorder_of(std::vector<os::Fd> parts) const {
+  TRY(monitor::WatchTable table, monitor::WatchTable::open(parts.at(0)));
+  TRY(monitor::EventRing ring, monitor::EventRing::open(parts.at(1)));
+  TRY(os::Fd news, os::duplicate(parts.at(1)));
+  return Recorder{.parts = std::move(parts),
+                  .table = std::move(table),
+                  .ring = std::move(ring),
+                  .news = asio::posix::stream_descriptor{executor_, news.release()}};
+}
+
+async::Task<void> Monitor::begin() {
+  auto parts = co_await open_({});
+  if (!parts) {
+    log(LogLevel::warning, "node", "what happens inside of sandboxes is not seen",
+        {{"why", parts.error().text()}});
+    co_return Status{};
+  }
+  CO_TRY(Recorder recorder, recorder_of(*std::move(parts)));
+  recorder_.emplace(std::move(recorder));
+  waits_ = true;
+  co_return Status{};
+}
+
+void Monitor::forget_strangers() {
+  waits_ = false;
+  waiting_.clear();
+  if (!recorder_) return;
+  for (const monitor::WatchTable::Watched& watched : recorder_->table.all()) {
+    if (!shares_.contains(watched.group)) recorder_->table.forget(watched.group);
+  }
+}
+
+async::Task<void> Monitor::deposit() {
+  if (!recorder_) co_return Status{};
+  std::vector<os::Fd> copies;
+  copies.reserve(recorder_->parts.size());
+  for (const os::Fd& part : recorder_->parts) {
+    CO_TRY(os::Fd copy, os::duplicate(part));
+    copies.push_back(std::move(copy));
+  }
+  CO_TRY_DO(co_await open_(std::move(copies)));
+  co_return Status{};
+}
+
+asio::awaitable<void> Monitor::keep() {
+  if (!recorder_) co_return;
+  asio::steady_timer pause{executor_};
+  auto last_look = std::chrono::steady_clock::now();
+  while (true) {
+    if (drain()) {
+      co_await asio::post(executor_, asio::use_awaitable);
+      continue;
+    }
+    if (const auto now = std::chrono::steady_clock::now(); now - last_look >= kBetweenUntold) {
+      look_for_untold();
+      last_look = now;
+    }
+    pause.expires_after(kEventsGather);
+    co_await pause.async_wait(asio::use_awaitable);
+    co_await recorder_->news.async_wait(asio::posix::stream_descriptor::wait_read,
+                                        asio::use_awaitable);
+  }
+}
+
+bool Monitor::drain() {
+  if (!recorder_) return false;
+  std::vector<MonitorShare*> touched;
+  const bool is_more = recorder_->ring.read(kMostEventsAtOnce, [&](std::span<const std::byte> bytes) {
+    auto seen = monitor::read_seen(bytes);
+    if (!seen) return;
+    const auto found = shares_.find(seen->group);
+    if (found == shares_.end()) {
+      if (waits_) waiting_[seen->group].push_back(*std::move(seen));
+      return;
+    }
+    MonitorShare* const share = found->second;
+    if (share->unwritten_.empty()) touched.push_back(share);
+    share->take(*seen);
+  });
+  for (MonitorShare* share : touched) share->write();
+  return is_more;
+}
+
+void Monitor::look_for_untold() {
+  for (const auto& [group, share] : shares_) {
+    share->take_untold(recorder_->table.untold(group));
+    share->write();
+  }
+}
+
+void Monitor::end(MonitorShare& share) {
+  const monitor::Untold untold = recorder_->table.forget(share.group_);
+  while (drain()) {
+  }
+  share.take_untold(untold);
+  share.write();
+}
+
+Result<std::unique_ptr<MonitorShare>> Monitor::share(std::uint64_t group, const SandboxId& id,
+                                                     audit::Subject subject,
+                                                     const plan::Lowered& lowered) {
+  const auto filter = os::filter_profile_from_string(lowered.plan.setup.fences.filter);
+  if (!filter) return Error{Errc::invalid, "monitor: no filter of that name"};
+  TRY_DO(
+      recorder_->table.watch(group, {.tag = tag_of(id),
+                                     .classes = monitor::classes_of(lowered.enforcement.reported),
+                                     .per_second = per_second_}));
+  std::unique_ptr<MonitorShare> own{new MonitorShare{*this, group, std::move(subject), *filter}};
+  own->told_ = recorder_->table.untold(group);
+  shares_[group] = own.get();
+  if (const auto waiting = waiting_.find(group); waiting != waiting_.end()) {
+    for (const monitor::Seen& seen : waiting->second) own->take(seen);
+    waiting_.erase(waiting);
+    own->write();
+  }
+  return own;
+}
+
+Result<std::unique_ptr<MonitorShare>> Monitor::watch(const SandboxId& id, audit::Subject subject,
+                                                     const plan::Lowered& lowered,
+                                                     const std::vector<std::string>& groups) {
+  if (lowered.enforcement.reported.empty()) return std::unique_ptr<MonitorShare>{};
+  const auto group = os::cgroup_number(groups);
+  if (!recorder_ || !group) {
+    return Error{Errc::unavailable, "monitor: what happens in the sandbox would not be seen"};
+  }
+  return share(*group, id, std::move(subject), lowered);
+}
+
+Result<std::unique_ptr<MonitorShare>> Monitor::watch_again(const SandboxId& id,
+                                                           audit::Subject subject,
+                                                           const plan::Lowered& lowered) {
+  if (lowered.enforcement.reported.empty()) return std::unique_ptr<MonitorShare>{};
+  const auto all = recorder_ ? recorder_->table.all() : std::vector<monitor::WatchTable::Watched>{};
+  const auto found = std::ranges::find(all, tag_of(id), &monitor::WatchTable::Watched::tag);
+  if (found == all.end()) {
+    return Error{Errc::unavailable, "monitor: what happens in the sandbox is not seen any more"};
+  }
+  return share(found->group, id, std::move(subject), lowered);
+}
+
+}  // namespace cordon::node

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens inside the sandboxes of a node, as the kernel tells it: read, and recorded under the
+// sandbox that it happened in.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "async/task.h"
+#include "audit/log.h"
+#include "base/id.h"
+#include "monitor/event_ring.h"
+#include "monitor/seen.h"
+#include "monitor/watch_table.h"
+#include "node/denial_book.h"
+#include "node/refusal_tally.h"
+#include "os/fd.h"
+#include "os/filter/filter.h"
+#include "plan/lower.h"
+
+namespace cordon::node {
+
+class Monitor;
+
+// One sandbox that is watched. When this goes without end(), it is watched on, for the next node.
+class MonitorShare {
+ public:
+  MonitorShare(const MonitorShare&) = delete;
+  MonitorShare& operator=(const MonitorShare&) = delete;
+  ~MonitorShare();
+
+  // Told of each refusal that is not like one before; it outlives this.
+  void when_refused(std::function<void(const Denial&)> act) { when_refused_ = std::move(act); }
+  // The sandbox has ended: all that had happened in it is recorded when this returns. Gives the
+  // refusals, each once, with how often it was met.
+  std::vector<Denial> end();
+
+ private:
+  friend class Monitor;
+  MonitorShare(Monitor& monitor, std::uint64_t group, audit::Subject subject,
+               os::FilterProfile filter)
+      : monitor_{monitor}, group_{group}, subject_{std::move(subject)}, filter_{filter} {}
+  void take(const monitor::Seen& seen);
+  void take_untold(const monitor::Untold& untold);
+  void write();
+
+  Monitor& monitor_;
+  std::uint64_t group_;
+  audit::Subject subject_;
+  os::FilterProfile filter_;
+  std::vector<AuditEvent> unwritten_;
+  DenialBook denials_;
+  RefusalTally refusals_;
+  monitor::Untold told_;    // what is known of what was not told
+  std::uint64_t lost_ = 0;  // that the log did not take
+  std::function<void(const Denial&)> when_refused_;
+};
+
+// Used from the loop's thread only.
+class Monitor {
+ public:
+  // What holds the program in the kernel; with it, to give a launcher that has none what the one
+  // before it had.
+  using Open = std::function<async::Task<std::vector<os::Fd>>(std::vector<os::Fd> kept)>;
+  // `log` outlives it. `per_second`: events of one sandbox; what is more is counted.
+  Monitor(asio::any_io_executor executor, audit::Log& log, Open open, std::uint64_t per_second)
+      : executor_{std::move(executor)},
+        log_{log},
+        open_{std::move(open)},
+        per_second_{per_second} {}
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  // Before the first sandbox. Where the launcher has no recorder nothing is seen, and this is well.
+  async::Task<void> begin();
+  // To a launcher that has taken another's place.
+  async::Task<void> deposit();
+  // Reads, until it is cancelled.
+  asio::awaitable<void> keep();
+  // Who is not watched again by now has ended with an earlier node.
+  void forget_strangers();
+
+  // From here on, before anything runs in it. Nothing: its enforcement says that nothing is
+  // reported. `unavailable`: what it says cannot be kept.
+  Result<std::unique_ptr<MonitorShare>> watch(const SandboxId& id, audit::Subject subject,
+                                              const plan::Lowered& lowered,
+                                              const std::vector<std::string>& groups);
+  // Of one that an earlier node watched. What it said in the meantime is still there.
+  Result<std::unique_ptr<MonitorShare>> watch_again(const SandboxId& id, audit::Subject subject,
+                                                    const plan::Lowered& lowered);
+
+ private:
+  friend class MonitorShare;
+  struct Recorder {
+    std::vector<os::Fd> parts;
+    monitor::WatchTable table;
+    monitor::EventRing ring;
+    asio::posix::stream_descriptor news;
+  };
+  Result<Recorder> recorder_of(std::vector<os::Fd> parts) const;
+  Result<std::unique_ptr<MonitorShare>> share(std::uint64_t group, const SandboxId& id,
+                                              audit::Subject subject, const plan::Lowered& lowered);
+  // All that is there, to its records. True: more came in the meantime.
+  bool drain();
+  void look_for_untold();
+  void end(MonitorShare& share);
+
+  asio::any_io_executor executor_;
+  audit::Log& log_;
+  Open open_;
+  std::uint64_t per_second_;
+  std::optional<Recorder> recorder_;
+  std::map<std::uint64_t, MonitorShare*> shares_;  // by group
+  // Until all of an earlier node's are watched again: what was seen of those that are not yet.
+  std::map<std::uint64_t, std::vector<monitor::Seen>> waiting_;
+  bool waits_ = false;
+};
+
+}  // namespace cordon::node
