@@ -63,5 +63,5 @@ struct sensitive_name {
 static const struct sensitive_name sensitive_names[] = {
     {{".env"}},           {{".netrc"}},        {{".npmrc"}},       {{".pypirc"}},          {{".git-credentials"}},
     {{"credentials"}},    {{"id_rsa"}},        {{"id_ecdsa"}},     {{"id_ed25519"}},       {{"id_dsa"}},
-    {{"shadow"}},         {{"hosts.yml"}},     {{"config.json"}},  {{"credentials.json"}},
+    {{"shadow"}},         {{"hosts.yml"}},  {{"credentials.json"}},
 };
