@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // cordon doctor: what this machine can enforce.
+#include <chrono>
+#include <fcntl.h>
 #include <memory>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/doctor_report.h"
+#include "cli/program_beside.h"
 #include "cli/verbs.h"
+#include "os/file.h"
 #include "os/probe_host.h"
+#include "os/spawn.h"
 
 namespace cordon::cli {
 namespace {
@@ -17,9 +22,34 @@ struct DoctorFlags {
   std::string require;  // empty: any level at which something can be launched
 };
 
+constexpr std::size_t kLongestReason = 4096;
+
+// What it says against it; empty: it was loaded, and is gone again.
+Result<std::string> try_monitor() {
+  TRY(os::Pipe out, os::pipe2(O_CLOEXEC));
+  TRY(os::Child child, os::spawn(program_beside("cordon-bpf"), {"cordon-bpf", "--check"}, {}, {},
+                                 {.out = &out.write}));
+  out.write = os::Fd{};
+  TRY(std::string said, os::read_all(out.read, kLongestReason));
+  TRY(const os::ExitStatus ended, std::move(child).wait());
+  if (ended.success()) return std::string{};
+  while (said.ends_with('\n')) said.pop_back();
+  return said.empty() ? std::string{"cordon-bpf ended without a word"} : said;
+}
+
+// By loading what a node's launcher would load.
+Fact probe_monitor(const HostFacts& host) {
+  if (!host.root) return {Support::blocked, "only root may load the monitor of a node", {}};
+  const auto said = try_monitor();
+  if (!said) return {Support::not_probed, said.error().text(), {}};
+  if (said->empty()) return {Support::ok, {}, {}};
+  return {Support::blocked, *said, {}};
+}
+
 DoctorReport examine() {
   const auto begin = std::chrono::steady_clock::now();
   DoctorReport report{.host = os::probe_host({})};
+  report.host[Feature::ebpf] = probe_monitor(report.host);
   report.reached = level_of(report.host);
   report.probe_time =
       std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

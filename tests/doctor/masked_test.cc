@@ -57,7 +57,7 @@ const std::vector<Masking>& maskings() {
         {"disk_images", "absent"}},
        "none"},
       {"NoIdmap", {"--no-idmap"}, {{"idmapped_mounts", "absent"}}, "full"},
-      {"NoPidfd", {"--no-pidfd"}, {{"pidfd", "absent"}}, "none"},
+      {"NoPidfd", {"--no-pidfd"}, {{"pidfd", "absent"}, {"ebpf", "not_probed"}}, "none"},
       {"NoOpenat2", {"--no-openat2"}, {{"openat2", "absent"}}, "none"},
       {"AHangingProbe", {"--hang-openat2"}, {{"openat2", "blocked"}}, "none"},
   };
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, RootMaskedDoctor, ::testing::ValuesIn(maskings(
 TEST(RootDoctor, FindsEverythingThatItProbesOnThisKernelAsRoot) {
   const Report report = control(As::root);
   for (const auto& [name, support] : report.support) {
-    const bool probed = name != "ebpf" && name != "kvm" && name != "gvisor";
+    const bool probed = name != "kvm" && name != "gvisor";
     EXPECT_EQ(support, probed ? "ok" : "not_probed") << name << ": " << report.detail.at(name);
   }
   EXPECT_EQ(report.level, "full");
@@ -171,7 +171,7 @@ TEST(Doctor, CountsSandboxesByTheLimitOfDescriptors) {
 
 TEST(Doctor, ClaimsNothingThatItDidNotProbe) {
   const Report report = control(As::caller);
-  for (const char* const name : {"ebpf", "kvm", "gvisor"}) {
+  for (const char* const name : {"kvm", "gvisor"}) {
     EXPECT_EQ(report.support.at(name), "not_probed");
     EXPECT_EQ(report.detail.at(name), "not probed by this version");
   }
