@@ -38,8 +38,9 @@ bool EventRing::read(std::size_t most,
   auto* const told = reinterpret_cast<std::uint64_t*>(read_to_.bytes().data());
   const std::byte* const data = written_.bytes().data() + page();
   std::uint64_t at = *told;
+  const auto end = load<std::uint64_t>(written_.bytes().data());
   for (std::size_t count = 0; count < most; ++count) {
-    if (at >= load<std::uint64_t>(written_.bytes().data())) return false;
+    if (at >= end) return false;
     const std::byte* const record = data + (at & (CORDON_RING_BYTES - 1));
     const auto head = load<std::uint32_t>(record);
     if ((head & kBusy) != 0) return false;

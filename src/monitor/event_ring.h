@@ -18,7 +18,8 @@ class EventRing {
  public:
   static Result<EventRing> open(const os::Fd& ring);
 
-  // Gives each to `take`, which must not keep it; at most `most`. True: more is there.
+  // Gives each that is there now to `take`, which must not keep it; at most `most`. True: more is
+  // there. What comes meanwhile is for the next call: nobody can keep this one busy.
   bool read(std::size_t most, const std::function<void(std::span<const std::byte>)>& take);
 
  private:

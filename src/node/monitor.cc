@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,7 +20,7 @@ namespace cordon::node {
 namespace {
 
 // Of one turn of the loop.
-constexpr std::size_t kMostEventsAtOnce = 4096;
+constexpr std::size_t kMostEventsAtOnce = 512;
 // In which events gather: the kernel wakes us once for all of them.
 constexpr std::chrono::milliseconds kEventsGather{10};
 constexpr std::chrono::seconds kBetweenUntold{1};
@@ -126,7 +127,7 @@ asio::awaitable<void> Monitor::keep() {
   asio::steady_timer pause{executor_};
   auto last_look = std::chrono::steady_clock::now();
   while (true) {
-    if (drain()) {
+    if (drain(kMostEventsAtOnce)) {
       co_await asio::post(executor_, asio::use_awaitable);
       continue;
     }
@@ -141,10 +142,9 @@ asio::awaitable<void> Monitor::keep() {
   }
 }
 
-bool Monitor::drain() {
-  if (!recorder_) return false;
+bool Monitor::drain(std::size_t most) {
   std::vector<MonitorShare*> touched;
-  const bool is_more = recorder_->ring.read(kMostEventsAtOnce, [&](std::span<const std::byte> bytes) {
+  const bool is_more = recorder_->ring.read(most, [&](std::span<const std::byte> bytes) {
     auto seen = monitor::read_seen(bytes);
     if (!seen) return;
     const auto found = shares_.find(seen->group);
@@ -169,8 +169,7 @@ void Monitor::look_for_untold() {
 
 void Monitor::end(MonitorShare& share) {
   const monitor::Untold untold = recorder_->table.forget(share.group_);
-  while (drain()) {
-  }
+  drain(std::numeric_limits<std::size_t>::max());
   share.take_untold(untold);
   share.write();
 }

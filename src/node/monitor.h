@@ -108,8 +108,9 @@ class Monitor {
   Result<Recorder> recorder_of(std::vector<os::Fd> parts) const;
   Result<std::unique_ptr<MonitorShare>> share(std::uint64_t group, const SandboxId& id,
                                               audit::Subject subject, const plan::Lowered& lowered);
-  // All that is there, to its records. True: more came in the meantime.
-  bool drain();
+  // What is there, to its records; at most so many events. True: more is there. Before: there is a
+  // recorder.
+  bool drain(std::size_t most);
   void look_for_untold();
   void end(MonitorShare& share);
 
