@@ -29,7 +29,7 @@ PACKAGES, FILES = 60, 30        # that npm installs, and the files of each
 RECORD = {"monitor": {"record": ["exec", "writes", "connects"]}}
 SETTINGS = "[audit]\nevents_per_second = 1000000\n"
 LEFT_OUT = ("walk", "search", "python import")   # they write nothing
-RATES = (12_500, 25_000, 50_000, 100_000)       # events a second
+RATES = (12_500, 25_000, 50_000, 101_000)       # events a second; the promise is 100,000
 
 TEST = """
 import pathlib, subprocess, sys, tempfile, unittest
@@ -51,12 +51,12 @@ FLOOD = """
 import os, sys, time
 rate, seconds = int(sys.argv[1]), float(sys.argv[2])
 begin, done = time.monotonic(), 0
-while (now := time.monotonic() - begin) < seconds:
-    for _ in range(int(now * rate) - done):
+while done < rate * seconds:
+    for _ in range(int(min(time.monotonic() - begin, seconds) * rate) - done):
         os.close(os.open("flooded", os.O_WRONLY | os.O_CREAT))
         done += 1
     time.sleep(0.002)
-print(done)
+print(done / (time.monotonic() - begin))
 """
 
 
@@ -209,10 +209,9 @@ def flood(programs, machine, seconds):
         with Side(programs, image, tree, True) as side:
             before = side.lost()[0]
             words = {"command": ["/usr/bin/python3", "flood.py", str(rate), str(seconds)], "directory": "/workspace"}
-            done = int(side.client.ask("POST", f"/v1/sandboxes/{side.sandbox}/run?seconds=100", words).json["stdout"])
+            reached = float(side.client.ask("POST", f"/v1/sandboxes/{side.sandbox}/run?seconds=100", words).json["stdout"])
             time.sleep(2)
             lost, records = side.lost()
-        reached = done / seconds
         print(f"{rate:,} wanted: {reached:,.0f} events a second for {seconds} s, {lost - before:,} lost, {records:,} records", flush=True)
         if lost > before:
             break
