@@ -37,6 +37,7 @@ constexpr std::array kOperations = {
     OperationRow{key_create, "key.create", Reach::tenant, false, "make an API key"},
     OperationRow{key_list, "key.list", Reach::tenant, false, "list API keys"},
     OperationRow{key_delete, "key.delete", Reach::tenant, false, "delete an API key"},
+    OperationRow{audit_read, "audit.read", Reach::tenant, false, "read the audit log"},
 };
 
 constexpr bool operations_are_in_order() {

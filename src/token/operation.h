@@ -33,6 +33,7 @@ enum class Operation : std::uint8_t {
   key_create = 19,
   key_list = 20,
   key_delete = 21,
+  audit_read = 22,
 };
 
 enum class Reach : std::uint8_t {

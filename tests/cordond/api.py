@@ -286,6 +286,7 @@ ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "no
           ("GET", "/v1/sandboxes/{id}/files/watch?path=/workspace/none", "file.read"),
           ("GET", "/v1/sandboxes/{id}/tree?path=/workspace", "file.read"), ("PUT", "/v1/sandboxes/{id}/tree?path=/workspace/t", "file.write"),
           ("GET", "/v1/sandboxes/{id}/processes/1/attach", "process.input"), ("GET", "/v1/events?follow=false", "event.read"),
+          ("GET", "/v1/audit?follow=false&where=event=policy_accepted", "audit.read"),
           ("GET", "/v1/sandboxes/{id}/events?follow=false", "event.read"),
           *((method, "/v1/sandboxes/{id}/ports/8000/x", "tunnel.open") for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")),
           ("DELETE", "/v1/sandboxes/{id}", "sandbox.destroy")]

@@ -302,7 +302,50 @@ def requests(node):
     equal(len(refusals()), count)
 
 
-CHECKS = {f.__name__: f for f in (requests, signed_by_another, proofs_for_others, a_log_that_is_another, nothing_without_a_record, strict, queries)}
+def fed(client, words=""):
+    answer = client.ask("GET", f"/v1/audit?follow=false{words}")
+    equal(answer.status, 200, answer)
+    return [json.loads(line) for line in answer.body.splitlines()]
+
+
+def feed(node):
+    """C264: a tenant reads its own records, from any of them on, as they are written and after a death; nobody else's, in no way."""
+    first, second = node.mint("--tenant", "a"), node.mint("--tenant", "b")
+    with node.client(token=first) as client, node.client(token=first) as listener, node.client(token=second) as other, node.client() as operator:
+        for who in (client, other):
+            equal(who.ask("POST", "/v1/run", {"command": ["true"]}).status, 200)
+        own, theirs, everything = fed(client), fed(other), fed(operator)
+        expect(own and all(record["tenant"] == "a" for record in own), own)
+        expect(theirs and all(record["tenant"] == "b" for record in theirs), theirs)
+        equal(everything, records(node), "what an operator sees")
+        equal([record for record in everything if record.get("tenant") == "a"], own)
+        for words in ("&where=tenant=b", f"&since={theirs[0]['seq'] - 1}&where=sandbox={theirs[-1]['sandbox']}"):
+            equal(fed(client, words), [], "by another word")
+        equal(client.ask("GET", "/v1/audit?follow=false", fields={"Cordon-Tenant": "b"}).status, 403)
+        equal(fed(client, f"&since={own[1]['seq']}"), own[2:], "from a record on")
+        equal([record["event"] for record in fed(client, "&where=event=sandbox_*%20event!=sandbox_started")], ["sandbox_ended"])
+        for words, status in (("&since=999999", 404), ("&since=-1", 400), ("&since=x", 400), ("&where=nothing=1", 400), ("&where=event", 400), ("&more=1", 400)):
+            equal(client.ask("GET", f"/v1/audit?follow=false{words}").status, status, words)
+        only = node.mint("--tenant", "a", "--operation", "event.read")
+        with node.client(token=only) as reader:
+            equal(reader.ask("GET", "/v1/audit?follow=false").status, 403)
+        last = fed(client)[-1]["seq"]
+        lines = listener.lines(f"/v1/audit?since={last}")
+        equal(client.ask("POST", "/v1/run", {"command": ["true"]}).status, 200)
+        got = []
+        while not got or got[-1]["event"] != "sandbox_ended":
+            got.append(next(lines))
+        equal(got, fed(client, f"&since={last}"), "as they are written")
+    node.end(node.node, signal.SIGKILL)
+    node.start_node()
+    with node.client(token=first) as client:
+        equal(client.ask("POST", "/v1/run", {"command": ["true"]}).status, 200)
+        after = fed(client, f"&since={last}")
+        equal(after[:len(got)], got, "after a death")
+        expect(after[-1]["event"] == "sandbox_ended" and len(after) > len(got), after)
+
+
+CHECKS = {f.__name__: f for f in (requests, signed_by_another, proofs_for_others, a_log_that_is_another, nothing_without_a_record, strict, queries, feed)}
 DEATHS = {"complete_after_deaths": complete_after_deaths}
 SETTINGS.update({name: OFTEN for name in (*CHECKS, *DEATHS)})
 SETTINGS["complete_after_deaths"] += "# kept\n"      # by its launcher

@@ -21,6 +21,7 @@
 #include "node/api_keys.h"
 #include "node/archive_worker.h"
 #include "node/audit_disk.h"
+#include "node/audit_feed.h"
 #include "node/events.h"
 #include "node/quotas.h"
 #include "node/residents.h"
@@ -48,6 +49,7 @@ class Rest {
     audit::Log& log;
     node::AuditDisk& disk;
     const node::Sealing& sealing;
+    node::AuditFeed& feed;
     std::function<http::ServerCounts()> server;
     std::function<std::string()> new_request_id;
   };
@@ -103,6 +105,8 @@ class Rest {
   async::Task<void> read_tree(Call& call);
   // watches.cc
   async::Task<void> watch_files(Call& call);
+  // audit.cc
+  async::Task<void> stream_audit(Call& call);
   // events.cc
   async::Task<void> stream_events(Call& call);
   async::Task<void> stream_sandbox_events(Call& call);

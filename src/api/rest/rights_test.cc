@@ -61,6 +61,7 @@ const std::map<std::string, About> kAbout = {
     {"PUT /v1/sandboxes/{id}/tree", About::file},
     {"GET /v1/sandboxes/{id}/processes/{process}/attach", About::sandbox},
     {"GET /v1/sandboxes/{id}/events", About::sandbox},
+    {"GET /v1/audit", About::tenant},
     {"GET /v1/events", About::tenant},
     {"GET /v1/sandboxes/{id}/ports/{port}/{path...}", About::sandbox},
     {"HEAD /v1/sandboxes/{id}/ports/{port}/{path...}", About::sandbox},

@@ -69,6 +69,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/sandboxes/{id}/tree", Operation::file_read, &Rest::read_tree, true},
     Route{"PUT", "/v1/sandboxes/{id}/tree", Operation::file_write, &Rest::write_tree, true},
     Route{"GET", "/v1/sandboxes/{id}/files/watch", Operation::file_read, &Rest::watch_files, true},
+    Route{"GET", "/v1/audit", Operation::audit_read, &Rest::stream_audit, true},
     Route{"GET", "/v1/events", Operation::event_read, &Rest::stream_events, true},
     Route{"GET", "/v1/sandboxes/{id}/events", Operation::event_read, &Rest::stream_sandbox_events,
           true},

@@ -24,6 +24,7 @@
 #include "http/server.h"
 #include "node/adoption.h"
 #include "node/audit_disk.h"
+#include "node/audit_feed.h"
 #include "node/audit_retention.h"
 #include "node/confine.h"
 #include "node/kept_listeners.h"
@@ -253,6 +254,8 @@ async::Task<void> serve(Opened& opened) {
                            .entries = settings.transfers.entries,
                            .bytes = settings.transfers.bytes,
                            .at_once = settings.transfers.at_once}};
+  CO_TRY(os::Fd feed_directory, os::duplicate(opened.log_directory));
+  node::AuditFeed feed{executor, opened.log, std::move(feed_directory)};
   std::unique_ptr<http::Server> server;
   api::Rest rest{executor,
                  {.residents = residents,
@@ -269,6 +272,7 @@ async::Task<void> serve(Opened& opened) {
                   .log = opened.log,
                   .disk = disk,
                   .sealing = sealing,
+                  .feed = feed,
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
   std::optional<node::KeptListeners> listeners;
