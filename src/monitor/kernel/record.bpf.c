@@ -13,7 +13,7 @@
 
 #include "monitor/kernel/layout.h"
 #include "monitor/kernel/structs.h"
-#include "monitor/kernel/calls.h"
+#include "monitor/kernel/calls.inc"
 // clang-format on
 
 char LICENSE[] SEC("license") = "GPL";
