@@ -4,14 +4,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "monitor/open_flags.h"
+#include "monitor/path_denial.h"
 #include "os/filter/judged_call.h"
 
 namespace cordon::monitor {
 namespace {
-
-// O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, and the second bit of O_TMPFILE: as the program in the kernel
-// has them.
-constexpr std::uint32_t kWrites = 01U | 02U | 0100U | 01000U | 020000000U;
 
 std::string name_of(std::uint32_t call) {
   const std::string_view name = os::call_name(call);
@@ -48,12 +46,17 @@ bool is_device(const std::string& path) {
   return path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
 }
 
-std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file) {
-  if (seen.result < 0) return std::nullopt;
+std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file, const Judges& judges) {
+  if (seen.result < 0) {
+    if (judges.files == nullptr) return std::nullopt;
+    auto denial = path_denial(seen, file, *judges.files, judges.workspace);
+    if (!denial) return std::nullopt;
+    return ActRefused{*std::move(denial)};
+  }
   const std::string& path = file.resolved.empty() ? file.used : file.resolved;
   if (is_device(path)) return std::nullopt;
   std::string act = name_of(seen.call);
-  if (file.is_opened) act = (file.flags & kWrites) != 0 ? "write" : "read";
+  if (file.is_opened) act = (file.flags & kOpenWrites) != 0 ? "write" : "read";
   return FileTouched{.pid = seen.pid,
                      .command = seen.command,
                      .act = std::move(act),
@@ -63,8 +66,12 @@ std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file) {
 
 }  // namespace
 
-std::optional<AuditEvent> told_of(const Seen& seen, os::FilterProfile filter) {
-  if (is_refused_by(filter, seen)) return ActRefused{denial_of(seen, filter)};
+bool is_failure_of_a_file(const Seen& seen) {
+  return seen.result < 0 && std::holds_alternative<SeenFile>(seen.what);
+}
+
+std::optional<AuditEvent> told_of(const Seen& seen, const Judges& judges) {
+  if (is_refused_by(judges.filter, seen)) return ActRefused{denial_of(seen, judges.filter)};
   if (const auto* exec = std::get_if<SeenExec>(&seen.what)) {
     return ProgramStarted{.pid = seen.pid,
                           .parent = seen.parent,
@@ -72,7 +79,7 @@ std::optional<AuditEvent> told_of(const Seen& seen, os::FilterProfile filter) {
                           .arguments = exec->arguments,
                           .directory = exec->directory};
   }
-  if (const auto* file = std::get_if<SeenFile>(&seen.what)) return told_file(seen, *file);
+  if (const auto* file = std::get_if<SeenFile>(&seen.what)) return told_file(seen, *file, judges);
   if (const auto* connect = std::get_if<SeenConnect>(&seen.what)) {
     return ConnectTried{.pid = seen.pid,
                         .command = seen.command,

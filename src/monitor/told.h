@@ -4,14 +4,25 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "monitor/seen.h"
 #include "os/filter/filter.h"
+#include "policy/policy.h"
 #include "record/audit_event.h"
 
 namespace cordon::monitor {
 
-// Nothing: there is nothing to tell. `filter`: that the sandbox's processes are under.
-std::optional<AuditEvent> told_of(const Seen& seen, os::FilterProfile filter);
+// By what a failure is judged.
+struct Judges {
+  os::FilterProfile filter = os::FilterProfile::strict;  // that the sandbox's processes are under
+  const policy::Policy* files = nullptr;                 // nothing: of files no refusal is told
+  std::string_view workspace{};                          // where it is inside
+};
+
+// Nothing: there is nothing to tell.
+std::optional<AuditEvent> told_of(const Seen& seen, const Judges& judges);
+// Whether `files` is needed for it.
+bool is_failure_of_a_file(const Seen& seen);
 
 }  // namespace cordon::monitor

@@ -21,7 +21,7 @@ Seen call(long number, int error, std::array<std::uint64_t, 6> arguments = {}) {
 }
 
 std::optional<Denial> denial(const Seen& seen, FilterProfile filter = FilterProfile::strict) {
-  const auto told = told_of(seen, filter);
+  const auto told = told_of(seen, {.filter = filter});
   if (!told) return std::nullopt;
   return std::get<ActRefused>(*told).denial;
 }
@@ -63,7 +63,7 @@ Seen touched(long number, SeenFile file, int error = 0) {
 
 TEST(Told, FilesByWhatWasDoneToThem) {
   const auto act = [](const Seen& seen) {
-    const auto told = told_of(seen, FilterProfile::strict);
+    const auto told = told_of(seen, {});
     return told ? std::get<FileTouched>(*told).act : "";
   };
   EXPECT_EQ(act(touched(SYS_openat,
@@ -88,7 +88,7 @@ TEST(Told, FilesByWhatWasDoneToThem) {
 TEST(Told, ConnectionsWithWhatBecameOfThem) {
   const auto error = [](int number) {
     const Seen seen{.call = SYS_connect, .result = -number, .what = SeenConnect{"192.0.2.7", 443}};
-    return std::get<ConnectTried>(*told_of(seen, FilterProfile::strict)).error;
+    return std::get<ConnectTried>(*told_of(seen, {})).error;
   };
   EXPECT_EQ(error(0), "");
   EXPECT_EQ(error(EINPROGRESS), "");

@@ -12,8 +12,9 @@
 namespace cordon::node {
 namespace kept {
 
-constexpr std::uint16_t kPlanVersion = 2;
-constexpr std::uint16_t kWithoutIngress = 1;  // an earlier daemon's
+constexpr std::uint16_t kPlanVersion = 3;
+constexpr std::uint16_t kWithoutPaths = 2;    // of earlier daemons, as is
+constexpr std::uint16_t kWithoutIngress = 1;  // this
 
 struct KeptMechanism {
   std::string name;
@@ -198,6 +199,7 @@ std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>
   frame::FieldWriter writer{bytes};
   writer.put(kept);
   writer.put(lowered.ingress);
+  writer.put(lowered.paths);
   std::string text = to_base64(as_text(bytes.bytes()));
   if (!grants.empty() || !charges.empty()) text += kBetween;
   if (!grants.empty()) text += grants_text(grants);
@@ -229,8 +231,10 @@ Result<KeptSandbox> read_kept(std::string_view text) {
   std::vector<std::uint16_t> ingress;
   frame::FieldReader fields{reader};
   TRY_DO(fields.get(held));
-  if (held.version == kept::kPlanVersion) TRY_DO(fields.get(ingress));
-  const bool is_known = held.version == kept::kPlanVersion || held.version == kept::kWithoutIngress;
+  std::vector<frame::PathDocument> paths;
+  if (held.version >= kept::kWithoutPaths) TRY_DO(fields.get(ingress));
+  if (held.version == kept::kPlanVersion) TRY_DO(fields.get(paths));
+  const bool is_known = held.version >= kept::kWithoutIngress && held.version <= kept::kPlanVersion;
   if (!is_known || reader.left() != 0) return broken;
   TRY(const frame::ReceivedPlan plan, frame::decode_plan(as_bytes(held.plan)));
   plan::Lowered lowered{.plan = plan.plan(),
@@ -243,7 +247,8 @@ Result<KeptSandbox> read_kept(std::string_view text) {
                                     .workspace_before = held.workspace_before},
                         .ingress = std::move(ingress),
                         .environment = std::move(held.environment),
-                        .directory = std::move(held.directory)};
+                        .directory = std::move(held.directory),
+                        .paths = std::move(paths)};
   for (KeptMechanism& mechanism : held.mechanisms) {
     if (mechanism.hold > static_cast<std::uint8_t>(Hold::held)) return broken;
     lowered.enforcement.mechanisms.push_back({std::move(mechanism.name),

@@ -46,17 +46,32 @@ TEST(KeptPlan, ComesBackAsItWas) {
   }
 }
 
-TEST(KeptPlan, OfAnEarlierDaemonListsNoPorts) {
+TEST(KeptPlan, OfEarlierDaemonsLacksWhatTheyDidNotKnow) {
   plan::Lowered lowered = some_plan();
   lowered.ingress.clear();
   std::string bytes = from_base64(kept_text(lowered, {}, {})).value_or(std::string{"?"});
-  ASSERT_EQ(bytes.front(), '\2');
-  bytes.front() = '\1';
-  EXPECT_FALSE(read_kept(to_base64(bytes)));  // it had no list, not even an empty one
-  bytes.resize(bytes.size() - sizeof(std::uint32_t));
-  const auto back = read_kept(to_base64(bytes));
+  ASSERT_EQ(bytes.front(), '\3');
+  for (const char version : {'\2', '\1'}) {
+    bytes.front() = version;
+    EXPECT_FALSE(read_kept(to_base64(bytes)));  // it had no list, not even an empty one
+    bytes.resize(bytes.size() - sizeof(std::uint32_t));
+    const auto back = read_kept(to_base64(bytes));
+    ASSERT_TRUE(back) << back.error().text();
+    expect_same(back->lowered, lowered);
+  }
+}
+
+TEST(KeptPlan, ComesBackWithWhatItSaysOfFiles) {
+  plan::Lowered lowered = some_plan();
+  lowered.paths = {{.origin = 2,
+                    .files = {{"p.toml", 2}},
+                    .root = 2,
+                    .root_name = "debian-12",
+                    .mounts = {{"/data", "/data", 1, "why", {.line = 3}}},
+                    .hide = {{".env", {.line = 4}}}}};
+  const auto back = read_kept(kept_text(lowered, {}, {}));
   ASSERT_TRUE(back) << back.error().text();
-  expect_same(back->lowered, lowered);
+  EXPECT_EQ(back->lowered.paths, lowered.paths);
 }
 
 HeldGrant some_grant() {

@@ -15,6 +15,7 @@
 #include "hash/sha256.h"
 #include "monitor/told.h"
 #include "os/cgroup_number.h"
+#include "plan/path_rules.h"
 
 namespace cordon::node {
 namespace {
@@ -40,7 +41,10 @@ std::uint64_t tag_of(const SandboxId& id) {
 MonitorShare::~MonitorShare() { monitor_.shares_.erase(group_); }
 
 void MonitorShare::take(const monitor::Seen& seen) {
-  auto told = monitor::told_of(seen, filter_);
+  auto told =
+      monitor::told_of(seen, {.filter = filter_,
+                              .files = monitor::is_failure_of_a_file(seen) ? files() : nullptr,
+                              .workspace = workspace_});
   if (!told) return;
   const auto* const refused = std::get_if<ActRefused>(&*told);
   if (refused == nullptr) {
@@ -51,6 +55,20 @@ void MonitorShare::take(const monitor::Seen& seen) {
   for (Denial& one : refusals_.take(refused->denial, std::chrono::steady_clock::now())) {
     unwritten_.emplace_back(ActRefused{std::move(one)});
   }
+}
+
+const policy::Policy* MonitorShare::files() {
+  if (!files_ && !paths_.empty()) {
+    auto made = plan::path_policy_of(paths_);
+    paths_.clear();
+    if (made) {
+      files_.emplace(*std::move(made));
+    } else {
+      log(LogLevel::error, "node", "what is refused of files is not told",
+          {{"sandbox", subject_.sandbox}, {"failure", made.error().text()}});
+    }
+  }
+  return files_ ? &*files_ : nullptr;
 }
 
 void MonitorShare::take_untold(const monitor::Untold& untold) {
@@ -183,7 +201,8 @@ Result<std::unique_ptr<MonitorShare>> Monitor::share(std::uint64_t group, const 
       recorder_->table.watch(group, {.tag = tag_of(id),
                                      .classes = monitor::classes_of(lowered.enforcement.reported),
                                      .per_second = per_second_}));
-  std::unique_ptr<MonitorShare> own{new MonitorShare{*this, group, std::move(subject), *filter}};
+  std::unique_ptr<MonitorShare> own{
+      new MonitorShare{*this, group, std::move(subject), *filter, lowered}};
   own->told_ = recorder_->table.untold(group);
   shares_[group] = own.get();
   if (const auto waiting = waiting_.find(group); waiting != waiting_.end()) {

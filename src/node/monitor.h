@@ -46,8 +46,15 @@ class MonitorShare {
  private:
   friend class Monitor;
   MonitorShare(Monitor& monitor, std::uint64_t group, audit::Subject subject,
-               os::FilterProfile filter)
-      : monitor_{monitor}, group_{group}, subject_{std::move(subject)}, filter_{filter} {}
+               os::FilterProfile filter, const plan::Lowered& lowered)
+      : monitor_{monitor},
+        group_{group},
+        subject_{std::move(subject)},
+        filter_{filter},
+        workspace_{lowered.directory},
+        paths_{lowered.paths} {}
+  // Made when it is asked for first: most sandboxes are refused nothing.
+  const policy::Policy* files();
   void take(const monitor::Seen& seen);
   void take_untold(const monitor::Untold& untold);
   void write();
@@ -56,6 +63,9 @@ class MonitorShare {
   std::uint64_t group_;
   audit::Subject subject_;
   os::FilterProfile filter_;
+  std::string workspace_;
+  std::vector<frame::PathDocument> paths_;
+  std::optional<policy::Policy> files_;
   std::vector<AuditEvent> unwritten_;
   DenialBook denials_;
   RefusalTally refusals_;

@@ -11,6 +11,7 @@
 #include "plan/identity.h"
 #include "plan/ingress.h"
 #include "plan/network.h"
+#include "plan/path_rules.h"
 #include "record/quantity.h"
 
 namespace cordon::plan {
@@ -75,6 +76,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
     lowered.ingress = ingress_of(policy);
     lowered.enforcement.mechanisms.push_back(ingress_mechanism(lowered.ingress));
   }
+  if (situation.has_monitor) lowered.paths = path_rules_of(policy, situation.default_image);
   check_size(request, plan);
 
   if (refusals != nullptr) *refusals = found.all();

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "frame/egress.h"
 #include "frame/launch_plan.h"
+#include "frame/path_rules.h"
 #include "plan/limits.h"
 #include "plan/situation.h"
 #include "policy/policy.h"
@@ -30,6 +31,8 @@ struct Lowered {
   std::vector<std::uint16_t> ingress;
   std::vector<std::string> environment;  // of every process: NAME=value
   std::string directory;                 // where processes start: the workspace
+  // Only where the situation has a monitor: what was refused is judged by it again.
+  std::vector<frame::PathDocument> paths{};
 };
 
 // Pure. Everything that the policy says is in the result, held or told in the Enforcement; what

@@ -86,13 +86,32 @@ def refused_calls(node):
         equal((found["unshare by unshare"]["code"], found["unshare by unshare"]["count"]), ("CORDON-SYSCALL", 2))
         expect("strict" in found["chroot by chroot"]["why"] and "EPERM" in found["chroot by chroot"]["why"], found)
         equal(len(of(node, said["id"], "act_refused")), sum(denial["count"] for denial in said["denials"]))
-        plain = run(client, "cat nothing; mkdir /etc; chmod 777 /etc; rm /bin/sh; kill -0 99999; echo >/etc/x; ls /root/x; unshare --nothing; mkfifo /bin/p; true")
+        plain = run(client, "cat nothing; mkdir /etc; kill -0 99999; ls /root/x; unshare --nothing; mkdir a; mkdir a; echo >a; rm a; cat a; chmod 000 a; ls a; "
+                            "echo >a/b; ln -s a b; ln -s a b; mv none else; rm /tmp/none; cat /etc/none; ./none; cd a; cat /proc/1/environ; true")
         equal(plain["denials"], [], plain)
         equal(of(node, plain["id"], "act_refused"), [])
         living = made(client)
         started(client, living, "unshare", "-m", "true")
         told, = until(node, living, "act_refused", lambda record: record["code"] == "CORDON-SYSCALL")
         equal(told["tried"], "unshare by unshare")
+
+
+def refused_files(node):
+    """What mounts and Landlock refuse is told once for each path, with its rule, after a death too; what modes and names refuse is not."""
+    script = "echo >/etc/x; echo >/etc/x; mkdir /usr/d; rm /usr/bin/env; mv a /usr/a; chmod 777 /etc; echo >a; mv a /usr/a; true"
+    with node.client() as client:
+        said = run(client, script)
+        found = {denial["tried"]: denial for denial in said["denials"]}
+        equal(set(found), {"write /etc/x", "write /usr/d", "write /usr/bin/env", "write /etc", "write /usr/a"}, said)
+        equal({(denial["code"], denial["count"]) for name, denial in found.items() if name != "write /usr/a"}, {("CORDON-FS-WRITE", 2), ("CORDON-FS-WRITE", 1)})
+        expect("never writable" in found["write /etc/x"]["why"], found)
+        living = made(client)
+    node.end(node.node, signal.SIGKILL)
+    node.start_node()
+    with node.client() as client:
+        started(client, living, "sh", "-c", "echo >/usr/y")
+        told, = until(node, living, "act_refused", lambda record: record["code"] == "CORDON-FS-WRITE")
+        equal((told["tried"], told["rule"]), ("write /usr/y", "default"))
 
 
 def other_processes_are_not_seen(node):
@@ -180,7 +199,7 @@ def nothing_without_a_recorder(node):
 
 
 SETTINGS["a_flood_is_bounded"] = "[audit]\nevents_per_second = 500\n"
-CHECKS = {check.__name__: check for check in (what_happens_inside, classes_are_apart, refused_calls, other_processes_are_not_seen, seen_through_deaths,
+CHECKS = {check.__name__: check for check in (what_happens_inside, classes_are_apart, refused_calls, refused_files, other_processes_are_not_seen, seen_through_deaths,
                                                a_flood_is_bounded, nothing_without_a_recorder)}
 
 if __name__ == "__main__":

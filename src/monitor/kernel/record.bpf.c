@@ -223,6 +223,8 @@ static __always_inline int is_refusal(long result, __u8 of) {
     case -EACCES:
     case -EROFS:
       return of != CALL_ANY && of != CALL_CONNECT;
+    case -EBUSY:  // a name that is pinned
+      return of == CALL_PATH;
     case -EINVAL:
     case -EAFNOSUPPORT:
     case -EPROTONOSUPPORT:
@@ -279,7 +281,7 @@ int BPF_PROG(cordon_call, struct pt_regs* regs, long result) {
     add_user_bytes(draft, CORDON_TEXT_USED, arguments[1], length > LONGEST_ADDRESS ? LONGEST_ADDRESS : length);
   } else if (kind.of != CALL_ANY) {
     add_user_text(draft, CORDON_TEXT_USED, arguments[kind.path & 3U]);
-    if (kind.second) add_user_text(draft, CORDON_TEXT_SECOND, arguments[kind.second & 3U]);
+    if (kind.second) add_user_text(draft, CORDON_TEXT_SECOND, arguments[(kind.second - 1U) & 3U]);
     if (opened) {
       draft->event.walked = CORDON_WALKED_FILE;
       add_walk(draft, (void*)opened + bpf_core_field_offset(struct file, f_path));
