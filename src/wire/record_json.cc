@@ -18,6 +18,7 @@ void write(JsonWriter& json, const Denial& denial) {
   json.begin_object();
   json.text("code", denial.code);
   json.text("tried", denial.tried);
+  if (!denial.resolved.empty()) json.text("resolved", denial.resolved);
   json.text("rule", denial.rule);
   json.text("why", denial.why);
   if (!denial.fix.empty()) json.text("fix", denial.fix);
