@@ -39,6 +39,7 @@ inline constexpr const char* kNodeVerbs = "Sandboxes of a node";
 void add_apikey(CLI::App& app, Context& context);
 void add_apply(CLI::App& app, Context& context);
 void add_audit(CLI::App& app, Context& context);
+void add_why(CLI::App& app, Context& context);
 void add_attach(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 void add_cp(CLI::App& app, Context& context);

@@ -253,7 +253,31 @@ def audit(caller):
     expect(ended.code == 125 and b"audit log" in ended.err and not (caller.workspace / "ran").exists(), ended.code, ended.err)
 
 
-CHECKS = {act.__name__: act for act in (audit, exit_codes, no_such_program, not_executable, time_limit, far_times, policy_refusals, fix_lines,
+def why(caller):
+    """`cordon why` says again what the last run was refused, and which limit ended it; of another run, by its id."""
+    def asked(*words, code=0):
+        done = subprocess.run(caller.words("why", *words), env=caller.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        equal(done.returncode, code, words, done.stdout, done.stderr)
+        return done.stdout
+
+    asked(code=4)
+    open_net = caller.home / "net.toml"
+    open_net.write_text("version = 1\n[network]\ningress = [3000]\n")
+    open_net.chmod(0o644)
+    refused = caller.run(["--policy", str(open_net)], ["true"])
+    equal(refused.code, 126)
+    said = asked()
+    expect(said.encode() in refused.err and "CORDON-PLAN-KEY" in said and "--no-network" in said, said, refused.err)
+    denial, = json.loads(asked("--json"))["denials"]
+    equal((denial["code"], denial["rule"], denial["count"]), ("CORDON-PLAN-KEY", f"{open_net}:3", 1))
+    equal(caller.run(["--time", "1s"], ["sleep", "30"]).verdict["ending"], "wall_time")
+    expect("nothing was refused" in asked() and "wall" in asked(), asked())
+    equal(json.loads(asked("--json"))["denials"], [])
+    expect("CORDON-PLAN-KEY" in asked(refused.report["id"]), "by its id")
+    asked("none", code=4)
+
+
+CHECKS = {act.__name__: act for act in (audit, why, exit_codes, no_such_program, not_executable, time_limit, far_times, policy_refusals, fix_lines,
                                         cannot_start, usage_error, output_untouched, input_untouched, reader_that_leaves, input_not_read,
                                         left_behind, report, environment)}
 
