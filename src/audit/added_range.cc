@@ -37,7 +37,11 @@ Result<AddedRange> AddedRange::open(os::Fd directory, std::uint64_t first) {
 }
 
 Result<TreeRange> AddedRange::read() {
-  TreeRange range = dropped_ ? *std::exchange(dropped_, std::nullopt) : TreeRange{reader_.number()};
+  TreeRange range{reader_.number()};
+  if (dropped_) {
+    range = *std::move(dropped_);
+    dropped_.reset();
+  }
   while (true) {
     const std::uint64_t number = reader_.number();
     TRY(const auto line, reader_.next());

@@ -93,8 +93,9 @@ void why(const WhyOptions& options, Context& context) {
     context.out << fmt::format("nothing was refused to {}\n", found->sandbox);
   }
   for (const Denial& denial : found->denials) context.out << words_of(denial);
-  if (found->verdict && found->verdict->ending != Ending::exit) {
-    context.out << fmt::format("cordon: {}\n", terminal::printable(to_line(*found->verdict)));
+  const std::optional<Verdict>& verdict = found->verdict;
+  if (verdict && verdict->ending != Ending::exit) {
+    context.out << fmt::format("cordon: {}\n", terminal::printable(to_line(*verdict)));
   }
 }
 

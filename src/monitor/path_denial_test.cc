@@ -34,39 +34,39 @@ std::optional<Denial> judged(const Tried& tried) {
 }
 
 TEST(PathDenial, IsWhatThePolicyRefuses) {
-  const auto outside = judged({SYS_openat, EROFS, {.used = "/etc/x", .flags = 01101}});
-  ASSERT_TRUE(outside);
-  EXPECT_EQ(outside->code, "CORDON-FS-WRITE");
-  EXPECT_EQ(outside->tried, "write /etc/x");
-  EXPECT_EQ(outside->resolved, "");
-  EXPECT_EQ(outside->rule, "cordon.toml:2");
-  const auto kept =
+  const Denial outside =
+      judged({SYS_openat, EROFS, {.used = "/etc/x", .flags = 01101}}).value_or(Denial{});
+  EXPECT_EQ(outside.code, "CORDON-FS-WRITE");
+  EXPECT_EQ(outside.tried, "write /etc/x");
+  EXPECT_EQ(outside.resolved, "");
+  EXPECT_EQ(outside.rule, "cordon.toml:2");
+  const Denial kept =
       judged({SYS_openat,
               EROFS,
-              {.used = "Makefile", .resolved = "/workspace/d/../Makefile", .flags = 1}});
-  ASSERT_TRUE(kept);
-  EXPECT_EQ(kept->tried, "write Makefile");
-  EXPECT_EQ(kept->resolved, "/workspace/Makefile");
-  EXPECT_EQ(kept->rule, "cordon.toml:3");
-  EXPECT_NE(kept->why.find("protected"), std::string::npos);
-  const auto hidden = judged({SYS_openat, EACCES, {.used = "/workspace/.env"}});
-  ASSERT_TRUE(hidden);
-  EXPECT_EQ(hidden->code, "CORDON-FS-READ");
-  EXPECT_EQ(hidden->rule, "cordon.toml:4");
+              {.used = "Makefile", .resolved = "/workspace/d/../Makefile", .flags = 1}})
+          .value_or(Denial{});
+  EXPECT_EQ(kept.tried, "write Makefile");
+  EXPECT_EQ(kept.resolved, "/workspace/Makefile");
+  EXPECT_EQ(kept.rule, "cordon.toml:3");
+  EXPECT_NE(kept.why.find("protected"), std::string::npos);
+  const Denial hidden =
+      judged({SYS_openat, EACCES, {.used = "/workspace/.env"}}).value_or(Denial{});
+  EXPECT_EQ(hidden.code, "CORDON-FS-READ");
+  EXPECT_EQ(hidden.rule, "cordon.toml:4");
   EXPECT_TRUE(judged({SYS_unlink, EBUSY, {.used = "/workspace/Makefile"}}));
   EXPECT_TRUE(judged({SYS_mkdir, EROFS, {.used = "/usr/x"}}));
   EXPECT_TRUE(judged({SYS_symlink, EROFS, {.used = "/usr/link", .second = "anything"}}));
 }
 
 TEST(PathDenial, OfTwoPathsIsOfTheOneThatIsRefused) {
-  const auto to =
-      judged({SYS_rename, EROFS, {.used = "a", .resolved = "/workspace/a", .second = "/usr/a"}});
-  ASSERT_TRUE(to);
-  EXPECT_EQ(to->tried, "write /usr/a");
-  const auto beside =
-      judged({SYS_rename, EBUSY, {.used = "a", .resolved = "/workspace/a", .second = "Makefile"}});
-  ASSERT_TRUE(beside);
-  EXPECT_EQ(beside->resolved, "/workspace/Makefile");
+  const Denial to =
+      judged({SYS_rename, EROFS, {.used = "a", .resolved = "/workspace/a", .second = "/usr/a"}})
+          .value_or(Denial{});
+  EXPECT_EQ(to.tried, "write /usr/a");
+  const Denial beside =
+      judged({SYS_rename, EBUSY, {.used = "a", .resolved = "/workspace/a", .second = "Makefile"}})
+          .value_or(Denial{});
+  EXPECT_EQ(beside.resolved, "/workspace/Makefile");
   EXPECT_TRUE(judged({SYS_link, EROFS, {.used = "/workspace/a", .second = "/usr/a"}}));
   EXPECT_FALSE(judged({SYS_link, EACCES, {.used = "/usr/a", .second = "/workspace/a"}}))
       << "what gets a second name is not written";

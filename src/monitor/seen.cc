@@ -35,7 +35,7 @@ std::string joined(std::string_view walked, bool is_cut) {
 }
 
 std::string resolved(const cordon_event& event, const std::string& used, std::string_view walked) {
-  const std::string walk = joined(walked, event.is_cut != 0);
+  std::string walk = joined(walked, event.is_cut != 0);
   if (event.walked == CORDON_WALKED_FILE) return walk;
   if (event.walked != CORDON_WALKED_BASE || used.starts_with('/')) return {};
   return walk + (walk.ends_with('/') ? "" : "/") + used;

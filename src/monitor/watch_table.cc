@@ -13,6 +13,8 @@ static_assert(bit_of(Class::exec) == CORDON_EXEC && bit_of(Class::writes) == COR
               bit_of(Class::sensitive) == CORDON_SENSITIVE &&
               bit_of(Class::refused) == CORDON_REFUSED);
 
+constexpr std::size_t kPlaces = std::size_t{CORDON_ROWS} * CORDON_ROW_PLACES;
+
 // Read by every processor at any time.
 std::uint64_t load(const unsigned long long& word) {
   return std::atomic_ref{const_cast<unsigned long long&>(word)}.load(std::memory_order_acquire);
@@ -61,7 +63,7 @@ std::optional<std::size_t> WatchTable::find_room(std::uint64_t group) const {
 
 std::vector<WatchTable::Watched> WatchTable::all() const {
   std::vector<Watched> found;
-  for (std::size_t place = 0; place < CORDON_PLACES; ++place) {
+  for (std::size_t place = 0; place < kPlaces; ++place) {
     const std::uint64_t group = load(table().groups[place]);
     if (group != 0) found.push_back({group, load(table().watches[place].tag)});
   }

@@ -75,7 +75,7 @@ TEST(WatchTable, CountsBeginAnewWithEachWhoIsWatched) {
   const auto raw = os::Mapping::of(map, 0, sizeof(cordon_watched), os::Mapping::Access::write);
   ASSERT_TRUE(raw);
   auto* const shared = reinterpret_cast<cordon_watched*>(raw->bytes().data());
-  for (std::size_t place = 0; place < CORDON_PLACES; ++place) {
+  for (std::size_t place = 0; place < std::size(shared->groups); ++place) {
     shared->watches[place].over = 3;
     shared->watches[place].lost = 5;
   }

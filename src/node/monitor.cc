@@ -96,14 +96,12 @@ std::vector<Denial> MonitorShare::end() {
 
 // --- all of them
 
-Result<Monitor::Recorder> Monitor::recorder_of(std::vector<os::Fd> parts) const {
+Result<std::unique_ptr<Monitor::Recorder>> Monitor::recorder_of(std::vector<os::Fd> parts) const {
   TRY(monitor::WatchTable table, monitor::WatchTable::open(parts.at(0)));
   TRY(monitor::EventRing ring, monitor::EventRing::open(parts.at(1)));
   TRY(os::Fd news, os::duplicate(parts.at(1)));
-  return Recorder{.parts = std::move(parts),
-                  .table = std::move(table),
-                  .ring = std::move(ring),
-                  .news = asio::posix::stream_descriptor{executor_, news.release()}};
+  return std::make_unique<Recorder>(std::move(parts), std::move(table), std::move(ring),
+                                    asio::posix::stream_descriptor{executor_, news.release()});
 }
 
 async::Task<void> Monitor::begin() {
@@ -113,8 +111,7 @@ async::Task<void> Monitor::begin() {
         {{"why", parts.error().text()}});
     co_return Status{};
   }
-  CO_TRY(Recorder recorder, recorder_of(*std::move(parts)));
-  recorder_.emplace(std::move(recorder));
+  CO_TRY(recorder_, recorder_of(*std::move(parts)));
   waits_ = true;
   co_return Status{};
 }

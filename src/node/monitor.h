@@ -115,7 +115,7 @@ class Monitor {
     monitor::EventRing ring;
     asio::posix::stream_descriptor news;
   };
-  Result<Recorder> recorder_of(std::vector<os::Fd> parts) const;
+  Result<std::unique_ptr<Recorder>> recorder_of(std::vector<os::Fd> parts) const;
   Result<std::unique_ptr<MonitorShare>> share(std::uint64_t group, const SandboxId& id,
                                               audit::Subject subject, const plan::Lowered& lowered);
   // What is there, to its records; at most so many events. True: more is there. Before: there is a
@@ -128,7 +128,7 @@ class Monitor {
   audit::Log& log_;
   Open open_;
   std::uint64_t per_second_;
-  std::optional<Recorder> recorder_;
+  std::unique_ptr<Recorder> recorder_;             // nothing: the launcher has none
   std::map<std::uint64_t, MonitorShare*> shares_;  // by group
   // Until all of an earlier node's are watched again: what was seen of those that are not yet.
   std::map<std::uint64_t, std::vector<monitor::Seen>> waiting_;

@@ -43,6 +43,7 @@ static inline unsigned cordon_row(unsigned long long group, unsigned which) {
 
 #define CORDON_RING_BYTES (8U << 20U)
 
+// NOLINTNEXTLINE(performance-enum-size): C's
 enum cordon_kind {
   CORDON_KIND_EXEC = 1,
   CORDON_KIND_FILE = 2,
@@ -52,6 +53,7 @@ enum cordon_kind {
 
 // Texts, one behind the other. A path that was walked has its last name first, each with a zero
 // byte behind it.
+// NOLINTNEXTLINE(performance-enum-size): C's
 enum cordon_text {
   CORDON_TEXT_USED,    // exec: the program; file: the path as it was given; connect: the address
   CORDON_TEXT_SECOND,  // exec: its arguments, each with a zero byte; file: where it goes
@@ -60,6 +62,7 @@ enum cordon_text {
 };
 
 // What CORDON_TEXT_WALKED is of a file.
+// NOLINTNEXTLINE(performance-enum-size): C's
 enum cordon_walked {
   CORDON_WALKED_NOTHING = 0,
   CORDON_WALKED_BASE = 1,  // what the path as used begins at
