@@ -161,7 +161,6 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.disk.keep());
   scope.spawn(parts.sealing.keep());
   CO_TRY_DO(co_await parts.monitor.begin());
-  scope.spawn(parts.monitor.keep());
   parts.networks.live_in(scope);
   parts.brokers.live_in(scope);
   parts.residents.live_in(scope);
@@ -171,6 +170,8 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
          co_await node::adopt_all(std::move(parts.opened.rows), parts.residents, parts.launcher,
                                   parts.backend, parts.opened.journal));
   parts.monitor.forget_strangers();
+  // Not before: what was told of those that are not adopted yet waits in the kernel.
+  scope.spawn(parts.monitor.keep());
   CO_TRY(parts.listeners, co_await node::KeptListeners::open(settings, parts.launcher));
   CO_TRY(http::ServerSetup setup, setup_of(settings, *parts.listeners));
   setup.handler = [&](http::Exchange& exchange) { return parts.rest.handle(exchange); };
