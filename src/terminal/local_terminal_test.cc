@@ -2,6 +2,7 @@
 #include "terminal/local_terminal.h"
 
 #include <cerrno>
+#include <poll.h>
 #include <signal.h>
 #include <string>
 #include <sys/ioctl.h>
@@ -63,7 +64,7 @@ TEST(LocalTerminal, InTheBackgroundRefusesToEnterAndIsNotStopped) {
   EXPECT_TRUE(report.same_attributes);
 }
 
-// Enters, leaves modes on, says so, and waits for its end.
+// Enters, leaves modes on, says so, says when something was typed, and waits for its end.
 int wait_entered(const os::Fd& terminal) {
   auto local = LocalTerminal::open(terminal);
   if (!local || !local->enter()) return 1;
@@ -72,6 +73,8 @@ int wait_entered(const os::Fd& terminal) {
   filter.feed("\x1b[?1049h\x1b[?1003h\x1b[?25lentered", out);
   local->follow(filter);
   (void)os::write_all(local->fd(), out);
+  pollfd typed{.fd = local->fd().get(), .events = POLLIN, .revents = 0};
+  if (::poll(&typed, 1, -1) == 1) (void)os::write_all(local->fd(), "typed");
   while (true) ::pause();
 }
 
@@ -79,7 +82,8 @@ TEST(LocalTerminal, IsPutBackWhenASignalThatNobodyHandlesEndsUs) {
   for (const int number : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1}) {
     Session session{wait_entered};
     ASSERT_TRUE(session.shows("entered"));
-    session.type("typed but never read");
+    session.type("never read");
+    ASSERT_TRUE(session.shows("typed"));  // what comes when the terminal is put back is echoed
     ::kill(session.job(), number);
     const Report report = session.finish();
     EXPECT_EQ(report.ended, fmt::format("signal {}", number)) << "it ends as it would have";
