@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   namespace audit = cordon::audit;
   const auto seen = cordon::monitor::read_seen(std::as_bytes(std::span{data, size}));
   if (!seen) return 0;
-  const auto told = cordon::monitor::told_of(*seen, {.files = &policy(), .workspace = "/work"});
+  const auto told =
+      cordon::monitor::told_of(*seen, {.files = &policy(), .workspace = "/workspace"});
   if (!told) return 0;
   const audit::Record record{.number = 7,
                              .time = {},

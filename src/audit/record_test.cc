@@ -63,7 +63,7 @@ std::vector<AuditEvent> samples() {
       FileMoved{.is_tree = true},
       RequestBegun{"r", "DELETE /v1/sandboxes/{id}", "k", "00"},
       RequestBegun{.request = "r"},
-      ProgramStarted{7, 1, "/bin/sh", {"sh", "-c", "\x01 \xff"}, "/work"},
+      ProgramStarted{7, 1, "/bin/sh", {"sh", "-c", "\x01 \xff"}, "/workspace"},
       ProgramStarted{.pid = 7},
       FileTouched{7, "sh", "renameat2", "/a", "/b"},
       FileTouched{.act = "write", .path = "/a"},

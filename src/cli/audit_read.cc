@@ -19,19 +19,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{200};
 
-// Each line from `reader`, with its record, until there is none, or `take` says false. A record of
-// a newer version has none.
-Status each_record(
-    audit::LogReader& reader,
-    const std::function<bool(std::string_view line, const audit::Record* record)>& take) {
-  while (true) {
-    TRY(const auto line, reader.next());
-    if (!line) return {};
-    const auto record = audit::decode(*line);
-    if (!take(*line, record ? &*record : nullptr)) return {};
-  }
-}
-
 void print(std::string_view line, const audit::Record* record, bool json, std::ostream& out) {
   if (json) {
     out << line << '\n';
@@ -105,6 +92,17 @@ void tell(const Status& done, Context& context) {
 }
 
 }  // namespace
+
+Status each_record(
+    audit::LogReader& reader,
+    const std::function<bool(std::string_view line, const audit::Record* record)>& take) {
+  while (true) {
+    TRY(const auto line, reader.next());
+    if (!line) return {};
+    const auto record = audit::decode(*line);
+    if (!take(*line, record ? &*record : nullptr)) return {};
+  }
+}
 
 std::string words_of(const audit::Record& record) {
   const auto fields = fields_of(record);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "audit/head.h"
+#include "audit/log_reader.h"
 #include "audit/record.h"
 #include "base/result.h"
 #include "cli/verbs.h"
@@ -51,6 +53,12 @@ Result<os::Fd> open_log(const AuditOptions& options, const Context& context);
 // Has it signed in the background, where the last head is older than a minute: who runs a command
 // does not wait for it. A failure changes nothing: the next run does it again.
 void seal_soon(const std::string& state, const Context& context);
+
+// Each line from `reader`, with its record, until there is none, or `take` says false. A record of
+// a newer version has none.
+Status each_record(
+    audit::LogReader& reader,
+    const std::function<bool(std::string_view line, const audit::Record* record)>& take);
 
 // One line for a person, with its newline; nothing in it can change a terminal.
 std::string words_of(const audit::Record& record);

@@ -31,15 +31,14 @@ Status each_of_a_sandbox(const WhyOptions& options, const Context& context,
                          const std::function<void(const audit::Record&)>& take) {
   TRY(os::Fd directory, open_log(options.log, context));
   TRY(audit::LogReader reader, audit::LogReader::open(std::move(directory)));
-  while (true) {
-    TRY(const auto line, reader.next());
-    if (!line) return {};
-    const auto record = audit::decode(*line);
-    if (record && !record->subject.sandbox.empty()) take(*record);
-  }
+  return each_record(reader, [&take](std::string_view, const audit::Record* record) {
+    if (record != nullptr && !record->subject.sandbox.empty()) take(*record);
+    return true;
+  });
 }
 
-// Of several that live at once the one that began last. `not_found`: there was none.
+// Of several that live at once the one that began, or was refused something, last.
+// `not_found`: there was none.
 Result<std::string> wanted_sandbox(const WhyOptions& options, const Context& context) {
   std::string found;
   TRY_DO(each_of_a_sandbox(options, context, [&](const audit::Record& record) {

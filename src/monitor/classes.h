@@ -19,7 +19,6 @@ enum class Class : std::uint8_t {
 
 using Classes = std::uint32_t;
 constexpr Classes bit_of(Class one) { return Classes{1} << static_cast<unsigned>(one); }
-inline constexpr Classes kAllClasses = 31;
 
 // The names that a policy has for them; what it does not know is left out.
 Classes classes_of(std::span<const std::string> names);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/open_flags.h"
+#include "monitor/kernel/layout.h"
 #include "os/filter/judged_call.h"
 #include "policy/explain.h"
 
@@ -24,7 +24,7 @@ Access access_of(const Seen& seen, const SeenFile& file) {
   const std::string_view call = os::call_name(seen.call);
   if (call.starts_with("exec")) return Access::exec;
   if (call.starts_with("open"))
-    return (file.flags & kOpenWrites) != 0 ? Access::write : Access::read;
+    return (file.flags & CORDON_OPEN_WRITES) != 0 ? Access::write : Access::read;
   return Access::write;
 }
 

@@ -27,7 +27,7 @@ using std::string_literals::operator""s;
 TEST(Seen, AProgramWithItsArgumentsAndItsDirectory) {
   const auto seen = read_seen(
       event_of({.group = 5, .kind = CORDON_KIND_EXEC, .pid = 3, .parent = 1, .command = "sh"},
-               {"/bin/sh\0"s, "sh\0-c\0\0x y\0"s, "d\0work\0"s}));
+               {"/bin/sh\0"s, "sh\0-c\0\0x y\0"s, "d\0workspace\0"s}));
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->group, 5U);
   EXPECT_EQ(seen->pid, 3U);
@@ -35,7 +35,7 @@ TEST(Seen, AProgramWithItsArgumentsAndItsDirectory) {
   const auto& exec = std::get<SeenExec>(seen->what);
   EXPECT_EQ(exec.program, "/bin/sh");
   EXPECT_EQ(exec.arguments, (std::vector<std::string>{"sh", "-c", "", "x y"}));
-  EXPECT_EQ(exec.directory, "/work/d");
+  EXPECT_EQ(exec.directory, "/workspace/d");
 }
 
 SeenFile file(std::string used, std::string walked, unsigned as, bool is_cut = false) {

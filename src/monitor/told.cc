@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "monitor/open_flags.h"
+#include "monitor/kernel/layout.h"
 #include "monitor/path_denial.h"
 #include "os/filter/judged_call.h"
 
@@ -56,7 +56,7 @@ std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file, cons
   const std::string& path = file.resolved.empty() ? file.used : file.resolved;
   if (is_device(path)) return std::nullopt;
   std::string act = name_of(seen.call);
-  if (file.is_opened) act = (file.flags & kOpenWrites) != 0 ? "write" : "read";
+  if (file.is_opened) act = (file.flags & CORDON_OPEN_WRITES) != 0 ? "write" : "read";
   return FileTouched{.pid = seen.pid,
                      .command = seen.command,
                      .act = std::move(act),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/audit_feed.h"
 
+#include <limits>
+
 #include <boost/asio/use_awaitable.hpp>
 
 #include "async/offload.h"
@@ -21,6 +23,9 @@ Result<AuditFeed::Reader> AuditFeed::begin(Wanted wanted) {
   TRY(const auto segments, audit::list_segments(directory_));
   TRY(os::Fd own, os::duplicate(directory_));
   const std::uint64_t oldest = segments.empty() ? 0 : segments.front();
+  if (wanted.since && *wanted.since == std::numeric_limits<std::uint64_t>::max()) {
+    return Error{Errc::not_found, "there is no such record"};
+  }
   const std::uint64_t first = wanted.since ? *wanted.since + 1 : oldest;
   if (first < oldest) {
     TRY(audit::LogReader log, audit::LogReader::open(std::move(own), oldest));

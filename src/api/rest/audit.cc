@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit log of a tenant, as lines of JSON: from a record that the client has, and on as they
 // are written.
-#include <charconv>
-
 #include "api/rest/file_call.h"
 #include "api/rest/rest.h"
 #include "wire/event_answer.h"
 
 namespace cordon::api {
 namespace {
-
-Result<std::optional<std::uint64_t>> record_in(const Call& call) {
-  std::optional<std::uint64_t> number;
-  const auto found = call.query.find("since");
-  if (found == call.query.end()) return number;
-  const std::string& text = found->second;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number.emplace());
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62U;
-  if (error != std::errc{} || end != text.data() + text.size() || *number > kMost) {
-    return Error{Errc::invalid, "since: the `seq` of a record"};
-  }
-  return number;
-}
 
 // Terms with spaces between them.
 Result<audit::Query> terms_in(const Call& call) {
@@ -43,10 +27,9 @@ Result<audit::Query> terms_in(const Call& call) {
 
 async::Task<void> Rest::stream_audit(Call& call) {
   CO_TRY_DO(only_known(call, {"since", "follow", "where"}));
-  CO_TRY(const auto since, record_in(call));
+  CO_TRY(const auto since, number_of(call, "since"));
   CO_TRY(audit::Query query, terms_in(call));
-  const bool has_word = call.query.contains("follow");
-  CO_TRY(const bool says_so, flag_of(call, "follow"));
+  CO_TRY(const bool follows, follows_of(call));
   CO_TRY(node::AuditFeed::Reader reader,
          co_await parts_.feed.open(
              {.tenant = call.tenant, .query = std::move(query), .since = since}));
@@ -59,7 +42,7 @@ async::Task<void> Rest::stream_audit(Call& call) {
     CO_TRY(const std::string lines, co_await reader.next());
     if (!lines.empty()) {
       CO_TRY_DO(co_await call.exchange.write(lines));
-    } else if (has_word && !says_so) {
+    } else if (!follows) {
       co_return co_await call.exchange.finish();
     } else {
       co_await reader.news();

@@ -117,12 +117,11 @@ async::Task<void> answer_events(Call& call, std::shared_ptr<node::EventRing> rin
                                 std::string sandbox, bool is_living) {
   CO_TRY_DO(only_known(call, {"since", "follow"}));
   const auto since = call.query.find("since");
-  const bool has_word = call.query.contains("follow");
-  CO_TRY(const bool says_so, flag_of(call, "follow"));
+  CO_TRY(const bool follows, follows_of(call));
   EventStream stream{call, std::move(ring), std::move(sandbox)};
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, "application/x-ndjson")));
   CO_TRY_DO(co_await stream.run(since == call.query.end() ? nullptr : &since->second,
-                                is_living && (!has_word || says_so)));
+                                is_living && follows));
   co_return co_await call.exchange.finish();
 }
 

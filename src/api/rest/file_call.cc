@@ -40,6 +40,11 @@ Result<bool> flag_of(const Call& call, std::string_view name) {
   return Error{Errc::invalid, fmt::format("query: `{}` is true or false", name)};
 }
 
+Result<bool> follows_of(const Call& call) {
+  if (!call.query.contains("follow")) return true;
+  return flag_of(call, "follow");
+}
+
 Result<std::optional<std::uint32_t>> mode_of(const Call& call) {
   const auto found = call.query.find("mode");
   if (found == call.query.end()) return std::optional<std::uint32_t>{};

@@ -16,6 +16,8 @@ namespace cordon::api {
 Result<std::string> path_of(const Call& call, std::string_view name);
 // "true" or "false"; absent is false.
 Result<bool> flag_of(const Call& call, std::string_view name);
+// Of a stream: whether it goes on behind what is there. It does where nothing is said.
+Result<bool> follows_of(const Call& call);
 // Permission bits in octal: "0644"; nothing: as it comes.
 Result<std::optional<std::uint32_t>> mode_of(const Call& call);
 

@@ -17,6 +17,10 @@
 #define CORDON_SENSITIVE 8U
 #define CORDON_REFUSED 16U
 
+// Flags of an open by which something is written: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, and the
+// second bit of O_TMPFILE.
+#define CORDON_OPEN_WRITES (01U | 02U | 0100U | 01000U | 020000000U)
+
 struct cordon_watch {
   unsigned long long tag;  // the reader's own word
   unsigned long long classes;

@@ -148,6 +148,12 @@ static __noinline void add_walk(struct draft* draft, struct path* start) {
   draft->event.lengths[CORDON_TEXT_WALKED] = draft->end - begin_at;
 }
 
+static __always_inline void add_working_directory(struct draft* draft) {
+  struct task_struct* const task = (void*)bpf_get_current_task();
+  struct fs_struct* const fs = BPF_CORE_READ(task, fs);
+  add_walk(draft, (void*)fs + bpf_core_field_offset(struct fs_struct, pwd));
+}
+
 static __always_inline void tell(struct cordon_watch* watch, struct draft* draft) {
   __u32 size = sizeof draft->event + draft->end;
   if (size > sizeof draft->event + TEXT_MOST + LONGEST_TEXT) return;
@@ -166,8 +172,7 @@ int BPF_PROG(cordon_exec, struct task_struct* task, int old, struct linux_binprm
   add(draft, CORDON_TEXT_USED, bpf_probe_read_kernel_str(draft->texts, LONGEST_TEXT, BPF_CORE_READ(program, filename)));
   const __u64 from = BPF_CORE_READ(task, mm, arg_start);
   add_user_bytes(draft, CORDON_TEXT_SECOND, from, BPF_CORE_READ(task, mm, arg_end) - from);
-  struct fs_struct* const fs = BPF_CORE_READ(task, fs);
-  add_walk(draft, (void*)fs + bpf_core_field_offset(struct fs_struct, pwd));
+  add_working_directory(draft);
   tell(watch, draft);
   return 0;
 }
@@ -192,9 +197,7 @@ static __always_inline int is_absolute(const struct draft* draft) {
 static __always_inline void add_base(struct draft* draft, __s32 directory) {
   draft->event.walked = CORDON_WALKED_BASE;
   if (directory == -100) {  // AT_FDCWD
-    struct task_struct* const task = (void*)bpf_get_current_task();
-    struct fs_struct* const fs = BPF_CORE_READ(task, fs);
-    add_walk(draft, (void*)fs + bpf_core_field_offset(struct fs_struct, pwd));
+    add_working_directory(draft);
     return;
   }
   struct file* const file = file_at(directory);
@@ -251,7 +254,7 @@ int BPF_PROG(cordon_call, struct pt_regs* regs, long result) {
   __u64 flags = 0;
   struct file* opened = 0;
   if (kind.of == CALL_OPEN) {
-    flags = kind.flags == FLAGS_CREATE ? OPEN_WRITES : arguments[kind.flags & 3U];
+    flags = kind.flags == FLAGS_CREATE ? CORDON_OPEN_WRITES : arguments[kind.flags & 3U];
     if (kind.flags == FLAGS_BEHIND_2) {
       const __u64 how = arguments[2];
       if (bpf_probe_read_user(&flags, sizeof flags, (void*)how) != 0) flags = 0;
@@ -259,7 +262,7 @@ int BPF_PROG(cordon_call, struct pt_regs* regs, long result) {
     if (result >= 0) {
       opened = file_at(result);
       if (!opened) return 0;
-      if (flags & OPEN_WRITES) {
+      if (flags & CORDON_OPEN_WRITES) {
         if (!(classes & CORDON_WRITES)) return 0;
       } else if (!(classes & CORDON_SENSITIVE) || !is_sensitive(opened)) {
         return 0;
