@@ -199,6 +199,57 @@ def running(programs, turns, each, machine):
     return found
 
 
+# Runs a command so many times, and says how long each took.
+TIMES = """
+import subprocess, sys, time
+for _ in range(int(sys.argv[1])):
+    began = time.monotonic()
+    subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
+    print(time.monotonic() - began)
+"""
+
+
+def local(programs, turns, each):
+    """The same programs under `cordon run`, whose filter tells it of what they intend, beside runs where it tells nobody."""
+    ratios, records = {}, 0
+    with tempfile.TemporaryDirectory(prefix="cordon-audit-", dir="/var/tmp") as place:
+        place = pathlib.Path(place)
+        tree_of(place / "tree")
+        (place / "tree/times.py").write_text(TIMES)
+        policy = place / "policy.toml"
+        environment = {**os.environ, "HOME": str(place / "home"), "XDG_STATE_HOME": str(place / "state")}
+        (place / "home").mkdir()
+
+        def took(program, told):
+            policy.write_text("version = 1\n" + ('[monitor]\nrecord = ["exec", "writes", "connects"]\n' if told else ""))
+            said = subprocess.run([programs / "cordon", "run", "--live", "--policy", policy, "--workspace", place / "tree", *([] if told else ["--no-monitor"]), "--",
+                                   "/bin/sh", "-c", f'cd {program.directory}; exec /usr/bin/python3 {place}/tree/times.py "$@"', "times", str(each + 1),
+                                   *program.words], cwd=place / "tree", env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            if said.returncode != 0:
+                sys.exit(f"bench audit: {program.name}: {said}")
+            return statistics.median(float(line) for line in said.stdout.split()[1:])       # caches are cold at the first
+
+        for turn in range(turns):
+            line = []
+            for program in programs_inside():
+                pair = {told: took(program, told) for told in ((True, False) if turn % 2 else (False, True))}
+                ratios.setdefault(program.name, []).append(pair[True] / pair[False])
+                line.append(f"{program.name} {pair[False] * 1000:.0f} ms, {ratios[program.name][-1]:.2f} x")
+            print(f"local, turn {turn}:", "  ".join(line), flush=True)
+        for file in (place / "state/cordon/audit").glob("*.log"):
+            for text in file.read_text().splitlines()[1:]:
+                record = json.loads(text)
+                records += 1
+                if record["event"] == "records_lost":
+                    sys.exit(f"bench audit: {record}")
+    found = {"told_" + name.split()[0].replace("+", "p") + "_" + name.split()[1]: statistics.median(values) for name, values in ratios.items()}
+    found["told_to_not"] = max(found.values())
+    for name, values in ratios.items():
+        print(f"{name:<16} {statistics.median(values):.2f} x a local run that tells nobody", flush=True)
+    print(f"{records:,} records", flush=True)
+    return found
+
+
 def flood(programs, machine, seconds):
     """The highest rate at which nothing is lost, and by how much the next one was too high."""
     image = machine.enter_context(this_machine())
@@ -230,15 +281,20 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--turns", type=int, default=8, help="of nodes that look and do not")
     parser.add_argument("--each", type=int, default=5, help="runs of each program in a turn")
+    parser.add_argument("--only", choices=("writer", "running", "local", "flood"), help="one of them")
     parser.add_argument("--flood", type=int, default=60, help="seconds of each rate")
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--check", action="store_true", help="hold the figures against promises.toml; 1 when one is missed")
     options = parser.parse_args()
     programs = find_programs("audit", options.programs)
-    found = writer(programs, options.directory, options.rounds, options.seconds)
+    found = {}
     with contextlib.ExitStack() as machine:
-        found |= running(programs, options.turns, options.each, machine)
-        found |= flood(programs, machine, options.flood)
+        for name, act in {"writer": lambda: writer(programs, options.directory, options.rounds, options.seconds),
+                          "running": lambda: running(programs, options.turns, options.each, machine),
+                          "local": lambda: local(programs, options.turns, options.each),
+                          "flood": lambda: flood(programs, machine, options.flood)}.items():
+            if options.only in (None, name):
+                found |= act()
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(found))
     if options.check:

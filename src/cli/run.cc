@@ -2,7 +2,9 @@
 // cordon run, cordon shell and cordon NAME: a command of the caller in a sandbox.
 #include "node/run.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <ostream>
 
@@ -75,8 +77,12 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
   TRY_DO(log->append(subject, begun));
   node::NetworkRecord record{
       *log, subject, {typed_flags(options), "-- " + spelled(options.command)}};
-  auto outcome = launch_run(run, options, context, host, std::move(early), record);
-  if (outcome) outcome->denials = record.take_denials();
+  TRY(node::SeenRecord inside, node::SeenRecord::of(*log, subject, run.lowered));
+  auto outcome = launch_run(run, options, context, host, std::move(early), {record, inside});
+  if (outcome) {
+    outcome->denials = inside.take_denials();
+    std::ranges::move(record.take_denials(), std::back_inserter(outcome->denials));
+  }
   const Verdict verdict =
       outcome ? outcome->verdict
               : Verdict{.ending = Ending::infrastructure, .explanation = outcome.error().text()};

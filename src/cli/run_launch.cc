@@ -12,6 +12,7 @@
 #include "cli/program_beside.h"
 #include "cli/run_face.h"
 #include "node/credentials.h"
+#include "node/local_monitor.h"
 #include "node/network.h"
 #include "node/trust_bundle.h"
 #include "plan/trust.h"
@@ -27,7 +28,7 @@ class Launch {
  public:
   Launch(const PreparedRun& run, const RunOptions& options, const Context& context,
          const asio::any_io_executor& executor, sandbox::LocalLauncher& launcher, CallerFace& face,
-         node::NetworkRecord& record)
+         const RunRecords& records)
       : run_{run},
         lowered_{run.lowered},
         options_{options},
@@ -35,7 +36,10 @@ class Launch {
         launcher_{launcher},
         backend_{executor, launcher},
         face_{face},
-        record_{record} {
+        record_{records.network} {
+    if (!lowered_.enforcement.reported.empty()) {
+      monitor_.emplace(executor, lowered_, records.inside);
+    }
     if (!lowered_.network) return;
     network_.emplace(
         executor, [this] { return launcher_.open_egress(); }, *lowered_.network, record_.ears());
@@ -92,11 +96,14 @@ class Launch {
 
   async::Task<node::RunOutcome> create_and_run() {
     CO_TRY(const auto made, co_await async::within(kLaunch, backend_.create(lowered_.plan)));
+    if (monitor_) CO_TRY_DO(monitor_->begin(made->take_witness()));
     sandbox::Command command{.arguments = options_.command,
                              .environment = lowered_.environment,
                              .directory = lowered_.directory,
                              .terminal = face_.terminal()};
-    co_return co_await node::run(*made, lowered_, std::move(command), face_);
+    auto outcome = co_await node::run(*made, lowered_, std::move(command), face_);
+    if (monitor_ && outcome) monitor_->end();
+    co_return outcome;
   }
 
   const PreparedRun& run_;
@@ -107,6 +114,7 @@ class Launch {
   sandbox::ProcessBackend backend_;
   CallerFace& face_;
   node::NetworkRecord& record_;
+  std::optional<node::LocalMonitor> monitor_;
   std::optional<node::Network> network_;
   std::optional<node::Credentials> credentials_;
   std::optional<node::TrustBundle> bundle_;
@@ -121,7 +129,7 @@ void start_early(EarlyLauncher& early, bool can_stand) {
 
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,
-                                    EarlyLauncher early, node::NetworkRecord& record) {
+                                    EarlyLauncher early, const RunRecords& records) {
   asio::io_context loop{1};
   const bool spare = !host.root && host.has(Feature::id_ranges);
   const std::string program = program_beside("cordon-launcher");
@@ -130,7 +138,7 @@ Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& op
   TRY(auto started, *std::move(early));
   TRY(auto launcher, sandbox::LocalLauncher::adopt(loop.get_executor(), std::move(started), spare));
   TRY(const std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options.raw));
-  Launch launch{run, options, context, loop.get_executor(), launcher, *face, record};
+  Launch launch{run, options, context, loop.get_executor(), launcher, *face, records};
   auto outcome = async::block_on(
       loop, async::in_scope(
                 [](async::Scope& scope, Launch* act) -> async::Task<node::RunOutcome> {

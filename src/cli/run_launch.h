@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "node/network_record.h"
 #include "node/run.h"
+#include "node/seen_record.h"
 #include "record/host_facts.h"
 #include "sandbox/process/local_launcher.h"
 
@@ -20,9 +21,14 @@ namespace cordon::cli {
 using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
 void start_early(EarlyLauncher& early, bool can_stand);
 
-// What the network and the credentials did is in `record` as it happens.
+// What the network and the credentials did, and what happened inside, is in its record as it
+// happens.
+struct RunRecords {
+  node::NetworkRecord& network;
+  node::SeenRecord& inside;
+};
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,
-                                    EarlyLauncher early, node::NetworkRecord& record);
+                                    EarlyLauncher early, const RunRecords& records);
 
 }  // namespace cordon::cli

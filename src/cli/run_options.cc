@@ -259,6 +259,7 @@ std::string typed_flags(const RunOptions& options) {
   add_set("--read-only", options.read_only);
   add_set("--public-network", options.public_network);
   add_set("--no-network", options.no_network);
+  add_set("--no-monitor", options.no_monitor);
   add_set("--raw", options.raw);
   add_set("--quiet", options.quiet);
   return spelled(words);
@@ -303,6 +304,8 @@ void add_run_flags(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--read-only", options.read_only, "The workspace cannot be written");
   verb.add_flag("--public-network", options.public_network,
                 "Let it reach every public address on ports 443 and 80");
+  verb.add_flag("--no-monitor", options.no_monitor,
+                "Nobody is told what happens inside: refused writes are not explained");
   verb.add_flag("--no-network", options.no_network,
                 "Run without the network that the policy grants");
   verb.add_flag("--raw", options.raw, "Let all bytes of the program reach the terminal");

@@ -36,6 +36,7 @@ struct RunOptions {
   bool review = false;
   bool live = false;
   bool no_network = false;
+  bool no_monitor = false;
   bool public_network = false;
   bool read_only = false;
   bool raw = false;

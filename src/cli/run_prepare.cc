@@ -135,6 +135,8 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
   plan::Situation situation = situation_of(options, context, run);
+  if (host.has(Feature::seccomp_notify) && !options.no_monitor)
+    situation.monitor = plan::MonitorSource::witness;
   TRY(situation.survey, node::survey(policy, situation));
   TRY(run.lowered, plan::lower(policy, host, situation, &why.denials));
   if (run.lowered.network) {

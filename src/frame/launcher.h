@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 5;
+inline constexpr std::uint32_t kLauncherVersion = 6;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -126,15 +126,18 @@ struct TakeListener {
 // --- from the launcher
 
 // Beside it descriptors, to be held as long as the sandbox lives: the control stream, a pidfd of
-// pid 1, where it has a range of ids the lock of that range, and from a service where it has a
-// network its two sockets (os::SteeredSockets), which are for the next launcher's egress.
+// pid 1, where it has a range of ids the lock of that range, where its filter tells of calls the
+// socket at which the listeners of that filter arrive, and from a service where it has a network
+// its two sockets (os::SteeredSockets), which are for the next launcher's egress.
 struct Launched {
   std::string id;
   std::uint32_t pid = 0;       // of pid 1, as the launcher sees it
   std::uint32_t first_id = 0;  // of the sandbox's id range on the host; 0: it has the caller's id
   std::vector<std::string> groups;  // directories of its control groups
+  bool has_witness = false;         // the socket of listeners is beside it
   std::string tenant;               // whose sockets are beside it; empty: none are
-  CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups, self.tenant);
+  CORDON_FIELDS(Launched, self.id, self.pid, self.first_id, self.groups, self.has_witness,
+                self.tenant);
 };
 
 // Nothing was done. `code`: "malformed", "plan_below_floor", "not_found", "exists", "exhausted",

@@ -15,9 +15,11 @@
 #include "guest/oom_score.h"
 #include "os/capability.h"
 #include "os/file.h"
+#include "os/filter/filter.h"
 #include "os/prctl.h"
 #include "os/rlimit.h"
 #include "os/seccomp.h"
+#include "os/socket.h"
 
 namespace cordon::guest {
 namespace {
@@ -126,8 +128,23 @@ Status keep_granted(const Descent& descent) {
 Status close_to_tracers(const Descent&) { return os::set_dumpable(false); }
 
 Status load_workload_filter(const Descent& descent) {
-  TRY(const auto program, descent.find_filter(descent.fences.filter));
-  return os::seccomp_load(program);
+  const std::string& name = descent.fences.filter;
+  TRY(const auto program, descent.find_filter(name));
+  const auto profile = os::filter_profile_from_string(name);
+  if (!profile || !os::has_notify(*profile)) return os::seccomp_load(program);
+  // With nobody to answer, the first exec would fail, and say nothing of the cause.
+  if (descent.witness == nullptr) return Error::from_errno("filter", EINVAL).with(name);
+  // A caller that a signal takes out of its wait would call again, and be told twice: where the
+  // kernel can (5.19) it waits on.
+  auto listener = os::seccomp_load_with_listener(program, {.wait_killable = true});
+  if (!listener && listener.error().cause().value() == EINVAL) {
+    listener = os::seccomp_load_with_listener(program);
+  }
+  if (!listener) return listener.error();
+  const std::array<std::byte, 1> word{};
+  const os::Fd* const beside[] = {&*listener};
+  TRY_DO(os::send(*descent.witness, word, beside));
+  return {};
 }
 
 std::optional<StepFailure> descend(std::span<const Step> steps, const Descent& descent) {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "frame/fences.h"
 #include "guest/filter_profile.h"
+#include "os/fd.h"
 
 namespace cordon::guest {
 
@@ -20,6 +21,8 @@ struct Descent {
   // The workload has pid 1's own id: then nothing but a scope of its own keeps its signals from it.
   bool one_id = false;
   bool has_oom_score = false;  // from pid 1, by the fork
+  // Where whoever answers the calls of a `notify` filter gets its listener; nothing: there is none.
+  const os::Fd* witness = nullptr;
 };
 
 struct Step {

@@ -11,11 +11,8 @@ namespace cordon::guest {
 Result<std::span<const sock_filter>> find_filter(std::string_view name) {
   const auto profile = os::filter_profile_from_string(name);
   if (!profile) return Error::from_errno("filter", ENOENT).with(name);
-  // The first is pid 1's own and allows more than a workload may; of the others a spawner would
-  // fail at its first exec, because nobody listens.
-  if (*profile == os::FilterProfile::init || os::has_notify(*profile)) {
-    return Error::from_errno("filter", EINVAL).with(name);
-  }
+  // Pid 1's own allows more than a workload may.
+  if (*profile == os::FilterProfile::init) return Error::from_errno("filter", EINVAL).with(name);
   return os::filter_program(*profile);
 }
 

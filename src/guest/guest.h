@@ -17,6 +17,7 @@ struct GuestOptions {
   FilterLookup find_filter = &guest::find_filter;
   std::chrono::milliseconds patience{30'000};  // for an answer of the spawner
   std::chrono::milliseconds idle{2'000};       // of a spawner, before it ends
+  const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
 };
 
 // How the guest ends; the program's exit code.

@@ -70,7 +70,8 @@ Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions&
                {.find_filter = options.find_filter,
                 .tag = tag_of(Role::spawner),
                 .patience = options.patience,
-                .idle = options.idle}} {}
+                .idle = options.idle,
+                .witness = options.witness}} {}
 
 Status Loop::watch_fixed() {
   watched_ = EPOLLIN;

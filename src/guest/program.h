@@ -23,6 +23,8 @@ std::vector<std::string> candidates(std::string_view name,
 
 // The spawner's socket to pid 1. It closes with the exec.
 inline constexpr int kLink = 3;
+// The way to whoever answers a `notify` filter. It is closed before anything is served.
+inline constexpr int kWitness = 4;
 
 // The program's three descriptors, and ours.
 struct Streams {

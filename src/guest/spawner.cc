@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <optional>
 #include <sched.h>
 #include <string>
@@ -188,11 +189,21 @@ frame::Fences await_fences(const os::Fd& link) {
 }  // namespace
 
 void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find_filter,
-                bool has_oom_score) {
+                bool has_oom_score, const os::Fd* inherited_witness) {
+  os::Fd witness;
+  if (inherited_witness != nullptr) {
+    // Out of the way of what comes to kLink.
+    witness = os::Fd{::fcntl(inherited_witness->get(), F_DUPFD_CLOEXEC, kWitness + 1)};
+    if (!witness) ::_exit(1);
+  }
   if (inherited.get() != kLink && ::dup3(inherited.get(), kLink, O_CLOEXEC) < 0) ::_exit(1);
   static_cast<void>(inherited.release());
   const os::Fd link{kLink};
-  if (!os::close_from(kLink + 1)) ::_exit(1);
+  if (witness) {
+    if (::dup3(witness.get(), kWitness, O_CLOEXEC) < 0) ::_exit(1);
+    witness = os::Fd{kWitness};
+  }
+  if (!os::close_from(witness ? kWitness + 1 : kLink + 1)) ::_exit(1);
   ::umask(022);
   const std::span<const Step> steps{kToSpawner};
   frame::Fences awaited;
@@ -201,11 +212,14 @@ void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find
   const bool ahead = fences == nullptr;
   if (ahead) awaited = await_fences(link);
   const frame::Fences& wanted = ahead ? awaited : *fences;
-  const Descent descent{
-      .fences = wanted, .find_filter = find_filter, .one_id = wanted.uid == ::getuid()};
+  const Descent descent{.fences = wanted,
+                        .find_filter = find_filter,
+                        .one_id = wanted.uid == ::getuid(),
+                        .witness = witness ? &witness : nullptr};
   descend_or_end(link, steps.subspan(kBeforeFences, kBeforeTree - kBeforeFences), descent);
   if (ahead && receive(link).ask != Ask::go) end(link, ReportKind::fallen, "tree", EBADMSG);
   descend_or_end(link, steps.subspan(kBeforeTree), descent);
+  witness = os::Fd{};
   serve(link);
 }
 

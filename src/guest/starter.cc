@@ -43,7 +43,9 @@ Status Starter::make(const frame::Fences* fences) {
   const bool raised = oom_score_ && oom_score_->raise();
   const pid_t child = ::fork();
   const int error_number = errno;
-  if (child == 0) be_spawner(std::move(pair.two), fences, config_.find_filter, raised);
+  if (child == 0) {
+    be_spawner(std::move(pair.two), fences, config_.find_filter, raised, config_.witness);
+  }
   if (oom_score_) TRY_DO(oom_score_->lower());
   if (child < 0) return Error::from_errno("fork", error_number);
   pid_ = child;

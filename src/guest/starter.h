@@ -43,6 +43,7 @@ class Starter {
     std::uint64_t tag = 0;                       // of the spawner's socket in the epoll set
     std::chrono::milliseconds patience{30'000};  // for one answer
     std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
+    const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
   };
   Starter(const os::Epoll& epoll, const Config& config) : epoll_{epoll}, config_{config} {}
   Starter(const Starter&) = delete;

@@ -223,6 +223,7 @@ Result<Berth> BerthPool::start(Workshop& workshop) {
                   .clear_signal_handlers = true}));
   if (cloned.pid == 0) {
     pair.one = os::Fd{};
+    const os::Fd nobody;
     Descent descent{.plan = nullptr,
                     .fences = bare.setup.fences,
                     .ids = ids,
@@ -231,6 +232,7 @@ Result<Berth> BerthPool::start(Workshop& workshop) {
                     .network = bare_network.netns,
                     .user_namespace = lent.user_namespace,
                     .control = pair.two,
+                    .witness = nobody,
                     .program = workshop.program,
                     .launcher = workshop.self,
                     .reports = reports.two};

@@ -139,20 +139,28 @@ Status keep_to_itself(Descent& descent) {
 }
 
 constexpr int kControl = 3;
+constexpr int kWitness = 4;
 
 Status place(int from, int to) {
   if (::dup3(from, to, 0) != to) return Error::from_errno("dup3");
   return {};
 }
 
-// 0, 1 and 2 are the sandbox's own /dev/null, 3 is the stream; all else ends at exec.
+// 0, 1 and 2 are the sandbox's own /dev/null, 3 is the stream, 4 the way of a filter's listener;
+// all else ends at exec.
 Status close_descriptors(Descent& descent) {
   TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
   // dup3 refuses to copy a descriptor onto itself, and `control` may be any number.
   TRY(const os::Fd control, os::duplicate(descent.control));
+  os::Fd witness;
+  if (descent.witness) {
+    TRY(witness, os::duplicate(descent.witness));
+  }
   for (const int standard : {0, 1, 2}) TRY_DO(place(null.get(), standard));
   TRY_DO(place(control.get(), kControl));
-  return os::set_cloexec_from(kControl + 1);
+  if (!witness) return os::set_cloexec_from(kControl + 1);
+  TRY_DO(place(witness.get(), kWitness));
+  return os::set_cloexec_from(kWitness + 1);
 }
 
 Status await_program(Descent& descent) { return descent.program.await(); }

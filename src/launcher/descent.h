@@ -24,9 +24,10 @@ struct Descent {
   const os::Fd& network;         // a namespace of the pool
   const os::Fd& user_namespace;  // of the sandbox; entered last but one
   const os::Fd& control;         // the guest's end of the stream
-  const Program& program;        // cordon-init
-  const os::Fd& launcher;        // a pidfd of it
-  const os::Fd& reports;         // to the launcher
+  const os::Fd& witness;   // the guest's end of the way to whoever is told of calls; may be none
+  const Program& program;  // cordon-init
+  const os::Fd& launcher;  // a pidfd of it
+  const os::Fd& reports;   // to the launcher
   bool may_set_groups = true;
   os::Fd namespace_limits{};  // /proc/sys/user, made on the way
 };

@@ -128,9 +128,12 @@ Status judge_writes(const frame::LaunchPlan& plan, os::FilterProfile filter) {
 Status judge_fences(const frame::LaunchPlan& plan, const Floor& floor) {
   const frame::Fences& fences = plan.setup.fences;
   const auto filter = os::filter_profile_from_string(fences.filter);
-  // One that hands calls to a listener needs a listener, which this launcher does not have.
-  if (!filter || *filter == os::FilterProfile::init || os::has_notify(*filter)) {
+  if (!filter || *filter == os::FilterProfile::init) {
     return below_floor("a filter that does not exist");
+  }
+  // What is told waits for an answer: a node has other work, and may die.
+  if (os::has_notify(*filter) && !floor.witnesses) {
+    return below_floor("a filter that tells of calls, to a node");
   }
   for (const std::uint32_t capability : fences.capabilities) {
     if (std::ranges::find(kGrantable, static_cast<int>(capability)) == kGrantable.end()) {

@@ -23,6 +23,7 @@ struct Floor {
   bool caller_ids = false;     // plans may map the launcher's own id (local use without root)
   bool writable_binds = true;  // plans may write to what is of the host, workspaces included
   bool disk_images = false;    // only root can mount one
+  bool witnesses = false;      // filters may tell whoever launches: local use
 };
 
 // Where the launcher keeps what it trusts itself: locks of id ranges, templates of disks.

@@ -14,6 +14,7 @@
 #include "launcher/sources.h"
 #include "launcher/tell.h"
 #include "os/file.h"
+#include "os/filter/filter.h"
 #include "os/namespace.h"
 #include "os/socket.h"
 
@@ -88,6 +89,7 @@ class Launch {
   os::Fd user_namespace_;
   Sources sources_;
   os::SocketPair pair_;
+  os::SocketPair witness_;  // where the filter tells of calls
   std::optional<os::Child> init_;
 };
 
@@ -112,12 +114,17 @@ Status Launch::prepare() {
   TRY_DO(groups.hold_io(io));
   groups_.emplace(std::move(groups));
   TRY(pair_, os::socketpair(os::SocketType::stream));
+  const auto filter = os::filter_profile_from_string(plan_->setup.fences.filter);
+  if (filter && os::has_notify(*filter)) {
+    TRY(witness_, os::socketpair(os::SocketType::seqpacket));
+  }
   return {};
 }
 
 void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
   // The host's end is the launcher's: with a copy here pid 1 would never see its stream end.
   pair_.one = os::Fd{};
+  witness_.one = os::Fd{};
   Descent descent{.plan = &plan_,
                   .fences = plan_->setup.fences,
                   .ids = ids_,
@@ -126,6 +133,7 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
                   .network = net,
                   .user_namespace = user_namespace_,
                   .control = pair_.two,
+                  .witness = witness_.two,
                   .program = workshop_.program,
                   .launcher = workshop_.self,
                   .reports = reports,
@@ -138,8 +146,8 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
 // NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
 Sandbox Launch::take() {
   groups_->rest();
-  return {std::move(network_), std::move(range_), std::move(disk_),
-          *std::move(groups_), *std::move(init_), std::move(pair_.one)};
+  return {std::move(network_), std::move(range_),    std::move(disk_),       *std::move(groups_),
+          *std::move(init_),   std::move(pair_.one), std::move(witness_.one)};
 }
 
 Result<std::string> Launch::start() {
@@ -155,6 +163,7 @@ Result<std::string> Launch::start() {
   init_.emplace(cloned.pid, std::move(cloned.pidfd));
   reports.write = os::Fd{};
   pair_.two = os::Fd{};
+  witness_.two = os::Fd{};
   TRY_DO(workshop_.program.fill());
   TRY_DO(tell(pair_.one, plan_->setup));
   return await_report(reports.read);
@@ -202,9 +211,9 @@ std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& pla
   if (!berth.furnished) {
     if (auto failure = furnish_berth(berth, plan, workshop)) return *std::move(failure);
   }
-  return Sandbox{std::nullopt,          std::move(berth.range),
-                 std::nullopt,          std::move(berth.groups),
-                 std::move(berth.init), std::move(berth.control)};
+  return Sandbox{
+      std::nullopt,          std::move(berth.range),   std::nullopt, std::move(berth.groups),
+      std::move(berth.init), std::move(berth.control), os::Fd{}};
 }
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {

@@ -78,6 +78,7 @@ struct Sandbox {
   SandboxGroups groups;
   os::Child init;
   os::Fd control;         // the host's end of the stream; a copy is with the node
+  os::Fd witness;         // the host's end of the way for filters' listeners, until it is sent
   std::uint64_t tag = 0;  // by which its launcher hears of its end
 };
 

@@ -129,7 +129,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
 }  // namespace
 
 Result<Workshop> open_workshop(const os::Fd& node) {
-  Floor floor{.sources = {"/"}};
+  Floor floor{.sources = {"/"}, .witnesses = true};
   OwnIds own;
   os::Fd locks;
   if (::geteuid() == 0) {

@@ -68,7 +68,7 @@ class Server {
 
   void send(const frame::FromLauncher& message, Fds fds = {});
   // What a node needs of a sandbox, with a lock of its own.
-  Status send_launched(const std::string& id, const Sandbox& sandbox);
+  Status send_launched(const std::string& id, Sandbox& sandbox);
   // Its sockets, where it has some; gives whose.
   std::string add_network(const std::string& id, std::vector<const os::Fd*>& fds) const;
   void refuse(const std::string& id, std::string code, std::string text);

@@ -82,17 +82,20 @@ void Server::answer(const frame::Launch& request) {
   send(frame::Broken{.id = id, .step = "hand over", .text = told.error().text()});
 }
 
-Status Server::send_launched(const std::string& id, const Sandbox& sandbox) {
+Status Server::send_launched(const std::string& id, Sandbox& sandbox) {
   std::vector<const os::Fd*> fds{&sandbox.control, &sandbox.init.pidfd()};
   os::Fd lock;
   if (sandbox.range) {
     TRY(lock, sandbox.range->second_lock());
     fds.push_back(&lock);
   }
+  const os::Fd witness = std::move(sandbox.witness);
+  if (witness) fds.push_back(&witness);
   send(frame::Launched{.id = id,
                        .pid = static_cast<std::uint32_t>(sandbox.init.pid()),
                        .first_id = sandbox.range ? sandbox.range->first() : 0,
                        .groups = sandbox.groups.paths(),
+                       .has_witness = bool{witness},
                        .tenant = add_network(id, fds)},
        fds);
   return {};

@@ -68,6 +68,7 @@ std::optional<Denial> judge(Access access, const std::string& used, const std::s
 
 // The path that a second one begins at is not told: where both begin at the same it is known.
 std::string second_path(const Seen& seen, const SeenFile& file) {
+  if (!file.second_resolved.empty()) return file.second_resolved;
   if (file.second.starts_with('/')) return normal_path(file.second);
   const std::string_view call = os::call_name(seen.call);
   const bool has_own_base = call.ends_with("at") || call.ends_with("at2");

@@ -41,6 +41,8 @@ std::string resolved(const cordon_event& event, const std::string& used, std::st
   return walk + (walk.ends_with('/') ? "" : "/") + used;
 }
 
+}  // namespace
+
 SeenConnect connect_of(std::string_view address) {
   ByteReader reader{as_bytes(address)};
   const auto family = reader.integer<std::uint16_t>();
@@ -72,8 +74,6 @@ SeenConnect connect_of(std::string_view address) {
   }
   return {.address = "family " + std::to_string(*family), .port = 0};
 }
-
-}  // namespace
 
 Result<Seen> read_seen(std::span<const std::byte> bytes) {
   cordon_event event{};

@@ -24,6 +24,7 @@ struct SeenFile {
   std::string used;      // as it was given
   std::string resolved;  // absolute, as far as it is known; of a file that was opened, where it is
   std::string second;    // where it goes, as it was given
+  std::string second_resolved{};  // the same, absolute; empty: it is not known
   std::uint32_t flags = 0;
   bool is_opened = false;
 };
@@ -43,6 +44,9 @@ struct Seen {
   std::array<std::uint64_t, 6> arguments{};
   std::variant<SeenExec, SeenFile, SeenConnect, SeenCall> what;
 };
+
+// From an address as the kernel gets it.
+SeenConnect connect_of(std::string_view address);
 
 // `invalid`: it is not as the program writes them.
 Result<Seen> read_seen(std::span<const std::byte> bytes);

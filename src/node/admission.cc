@@ -106,7 +106,7 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
   situation.default_image = settings_->default_image;
   situation.tenant = launcher_name_of(tenant);
   situation.has_tunnels = true;
-  situation.has_monitor = host_.has(Feature::ebpf);
+  if (host_.has(Feature::ebpf)) situation.monitor = plan::MonitorSource::kernel;
   TRY(situation.survey, node::survey(policy, situation));
   return plan::lower(policy, host_, situation, &why.denials);
 }

@@ -13,9 +13,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "hash/sha256.h"
-#include "monitor/told.h"
 #include "os/cgroup_number.h"
-#include "plan/path_rules.h"
 
 namespace cordon::node {
 namespace {
@@ -40,58 +38,9 @@ std::uint64_t tag_of(const SandboxId& id) {
 
 MonitorShare::~MonitorShare() { monitor_.shares_.erase(group_); }
 
-void MonitorShare::take(const monitor::Seen& seen) {
-  auto told =
-      monitor::told_of(seen, {.filter = filter_,
-                              .files = monitor::is_failure_of_a_file(seen) ? files() : nullptr,
-                              .workspace = workspace_});
-  if (!told) return;
-  const auto* const refused = std::get_if<ActRefused>(&*told);
-  if (refused == nullptr) {
-    unwritten_.push_back(*std::move(told));
-    return;
-  }
-  if (denials_.add(refused->denial) && when_refused_) when_refused_(refused->denial);
-  for (Denial& one : refusals_.take(refused->denial, std::chrono::steady_clock::now())) {
-    unwritten_.emplace_back(ActRefused{std::move(one)});
-  }
-}
-
-const policy::Policy* MonitorShare::files() {
-  if (!files_ && !paths_.empty()) {
-    auto made = plan::path_policy_of(paths_);
-    paths_.clear();
-    if (made) {
-      files_.emplace(*std::move(made));
-    } else {
-      log(LogLevel::error, "node", "what is refused of files is not told",
-          {{"sandbox", subject_.sandbox}, {"failure", made.error().text()}});
-    }
-  }
-  return files_ ? &*files_ : nullptr;
-}
-
-void MonitorShare::take_untold(const monitor::Untold& untold) {
-  const auto tell = [&](std::uint64_t count, const char* why) {
-    if (count > 0) unwritten_.emplace_back(RecordsLost{"monitor", count, why});
-  };
-  tell(untold.over - told_.over, "more happened in a second than is recorded of one sandbox");
-  tell(untold.lost - told_.lost, "the node did not read as fast as things happened");
-  tell(lost_, "the log did not take them");
-  told_ = untold;
-  lost_ = 0;
-  for (Denial& one : refusals_.flush()) unwritten_.emplace_back(ActRefused{std::move(one)});
-}
-
-void MonitorShare::write() {
-  if (unwritten_.empty()) return;
-  if (!monitor_.log_.append(subject_, unwritten_)) lost_ += unwritten_.size();
-  unwritten_.clear();
-}
-
 std::vector<Denial> MonitorShare::end() {
   monitor_.end(*this);
-  return denials_.take();
+  return record_.take_denials();
 }
 
 // --- all of them
@@ -168,44 +117,42 @@ bool Monitor::drain(std::size_t most) {
       return;
     }
     MonitorShare* const share = found->second;
-    if (share->unwritten_.empty()) touched.push_back(share);
-    share->take(*seen);
+    if (!share->record_.has_unwritten()) touched.push_back(share);
+    share->record_.take(*seen);
   });
-  for (MonitorShare* share : touched) share->write();
+  for (MonitorShare* share : touched) share->record_.write();
   return is_more;
 }
 
 void Monitor::look_for_untold() {
   for (const auto& [group, share] : shares_) {
-    share->take_untold(recorder_->table.untold(group));
-    share->write();
+    share->record_.take_untold(recorder_->table.untold(group));
+    share->record_.write();
   }
 }
 
 void Monitor::end(MonitorShare& share) {
   const monitor::Untold untold = recorder_->table.forget(share.group_);
   drain(std::numeric_limits<std::size_t>::max());
-  share.take_untold(untold);
-  share.write();
+  share.record_.take_untold(untold);
+  share.record_.write();
 }
 
 Result<std::unique_ptr<MonitorShare>> Monitor::share(std::uint64_t group, const SandboxId& id,
                                                      audit::Subject subject,
                                                      const plan::Lowered& lowered) {
-  const auto filter = os::filter_profile_from_string(lowered.plan.setup.fences.filter);
-  if (!filter) return Error{Errc::invalid, "monitor: no filter of that name"};
+  TRY(SeenRecord record, SeenRecord::of(log_, std::move(subject), lowered));
   TRY_DO(
       recorder_->table.watch(group, {.tag = tag_of(id),
                                      .classes = monitor::classes_of(lowered.enforcement.reported),
                                      .per_second = per_second_}));
-  std::unique_ptr<MonitorShare> own{
-      new MonitorShare{*this, group, std::move(subject), *filter, lowered}};
-  own->told_ = recorder_->table.untold(group);
+  record.know(recorder_->table.untold(group));
+  std::unique_ptr<MonitorShare> own{new MonitorShare{*this, group, std::move(record)}};
   shares_[group] = own.get();
   if (const auto waiting = waiting_.find(group); waiting != waiting_.end()) {
-    for (const monitor::Seen& seen : waiting->second) own->take(seen);
+    for (const monitor::Seen& seen : waiting->second) own->record_.take(seen);
     waiting_.erase(waiting);
-    own->write();
+    own->record_.write();
   }
   return own;
 }

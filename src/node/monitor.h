@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +19,8 @@
 #include "monitor/event_ring.h"
 #include "monitor/seen.h"
 #include "monitor/watch_table.h"
-#include "node/denial_book.h"
-#include "node/refusal_tally.h"
+#include "node/seen_record.h"
 #include "os/fd.h"
-#include "os/filter/filter.h"
 #include "plan/lower.h"
 
 namespace cordon::node {
@@ -38,40 +35,21 @@ class MonitorShare {
   ~MonitorShare();
 
   // Told of each refusal that is not like one before; it outlives this.
-  void when_refused(std::function<void(const Denial&)> act) { when_refused_ = std::move(act); }
+  void when_refused(std::function<void(const Denial&)> act) {
+    record_.when_refused(std::move(act));
+  }
   // The sandbox has ended: all that had happened in it is recorded when this returns. Gives the
   // refusals, each once, with how often it was met.
   std::vector<Denial> end();
 
  private:
   friend class Monitor;
-  MonitorShare(Monitor& monitor, std::uint64_t group, audit::Subject subject,
-               os::FilterProfile filter, const plan::Lowered& lowered)
-      : monitor_{monitor},
-        group_{group},
-        subject_{std::move(subject)},
-        filter_{filter},
-        workspace_{lowered.directory},
-        paths_{lowered.paths} {}
-  // Made when it is asked for first: most sandboxes are refused nothing.
-  const policy::Policy* files();
-  void take(const monitor::Seen& seen);
-  void take_untold(const monitor::Untold& untold);
-  void write();
+  MonitorShare(Monitor& monitor, std::uint64_t group, SeenRecord record)
+      : monitor_{monitor}, group_{group}, record_{std::move(record)} {}
 
   Monitor& monitor_;
   std::uint64_t group_;
-  audit::Subject subject_;
-  os::FilterProfile filter_;
-  std::string workspace_;
-  std::vector<frame::PathDocument> paths_;
-  std::optional<policy::Policy> files_;
-  std::vector<AuditEvent> unwritten_;
-  DenialBook denials_;
-  RefusalTally refusals_;
-  monitor::Untold told_;    // what is known of what was not told
-  std::uint64_t lost_ = 0;  // that the log did not take
-  std::function<void(const Denial&)> when_refused_;
+  SeenRecord record_;
 };
 
 // Used from the loop's thread only.

@@ -38,7 +38,7 @@ struct RunOutcome {
   std::uint64_t output_bytes = 0;
   frame::GroupUse use;
   std::chrono::milliseconds wall{};
-  std::vector<Denial> denials;  // of the network, each once with how often it was met
+  std::vector<Denial> denials;  // each once with how often it was met
 };
 
 // How long a program has between SIGTERM and SIGKILL when its time is over.

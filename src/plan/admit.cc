@@ -129,10 +129,19 @@ bool of_preset(const PolicyDocument& document, policy::Place place) {
   return document.sources[place.source].origin == policy::Origin::builtin;
 }
 
-std::string why_not_enforced(const policy::Key& key) {
+// Whether all classes are that the document names.
+bool is_seen(const Request& request, const PolicyDocument& document) {
+  if (request.situation.monitor == MonitorSource::kernel) return true;
+  if (request.situation.monitor == MonitorSource::none) return false;
+  return std::ranges::none_of(document.record.items,
+                              [](const auto& stated) { return stated.value == "sensitive"; });
+}
+
+std::string why_not_enforced(const policy::Key& key, const Request& request) {
   if (key.path == "monitor.record") {
-    return "what happens inside is not seen here: only a node sees it, where its kernel takes the "
-           "monitor";
+    return request.situation.monitor == MonitorSource::witness
+               ? "in local use what is only read is not seen (`sensitive`): only a node sees it"
+               : "nobody sees what happens inside: the kernel cannot tell of it, or --no-monitor";
   }
   return fmt::format("version {} does not enforce this key", CORDON_VERSION);
 }
@@ -144,7 +153,7 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     if (key.path == "isolation") continue;  // refused with words of its own
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
-    if (key.path == "monitor.record" && request.situation.has_monitor) continue;
+    if (key.path == "monitor.record" && is_seen(request, document)) continue;
     // With no network nothing is left to refuse or to count.
     if (is_offline(request) && only_bounds_network(key)) continue;
     request.refusals.add(
@@ -152,7 +161,7 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
         {.tried = std::string{key.path},
          .rule = rule_text(document, stated.place),
          .why = fmt::format("{}, and a rule that is not held is worse than none; leave it out{}",
-                            why_not_enforced(key),
+                            why_not_enforced(key, request),
                             of_preset(document, stated.place)
                                 ? ", in a policy of your own that does not extend the preset"
                                 : ""),

@@ -223,7 +223,7 @@ class Enforcing {
 
   // Refusals always, the rest as the policy says; admit_keys() has refused what nobody would see.
   void monitor() {
-    if (!request_.situation.has_monitor) return;
+    if (request_.situation.monitor == MonitorSource::none) return;
     std::vector<std::string> wanted{"refused"};
     for (const auto& checked : request_.policy.documents()) {
       for (const auto& stated : checked->document().record.items) {
@@ -233,7 +233,10 @@ class Enforcing {
       }
     }
     std::ranges::sort(wanted);
-    say("monitor", Hold::held, fmt::format("{}", fmt::join(wanted, " ")));
+    const bool by_filter = request_.situation.monitor == MonitorSource::witness;
+    say("monitor", Hold::held,
+        fmt::format("{}{}", fmt::join(wanted, " "),
+                    by_filter ? "; not what is only read, nor refused calls" : ""));
     enforcement_.reported = std::move(wanted);
   }
 

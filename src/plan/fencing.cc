@@ -48,6 +48,7 @@ std::string filter_of(const Request& request, const Files& files) {
   std::string name{to_string(request.settings.profile)};
   // On a directory of the host a set-id file would outlive the sandbox with its owner's rights.
   if (files.writes_to_host) name += "+nosetid";
+  if (request.situation.monitor == MonitorSource::witness) name += "+notify";
   return name;
 }
 

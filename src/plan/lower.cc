@@ -76,7 +76,8 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
     lowered.ingress = ingress_of(policy);
     lowered.enforcement.mechanisms.push_back(ingress_mechanism(lowered.ingress));
   }
-  if (situation.has_monitor) lowered.paths = path_rules_of(policy, situation.default_image);
+  if (situation.monitor != MonitorSource::none)
+    lowered.paths = path_rules_of(policy, situation.default_image);
   check_size(request, plan);
 
   if (refusals != nullptr) *refusals = found.all();

@@ -50,7 +50,7 @@ TEST(Ingress, IsOfListedPortsWhereSomebodyHoldsIt) {
 TEST(Monitor, SeesWhatThePolicyAsksForWhereSomebodyLooks) {
   constexpr std::string_view kAsks = "[monitor]\nrecord = [\"writes\", \"exec\"]\n";
   Situation node = situation_of();
-  node.has_monitor = true;
+  node.monitor = MonitorSource::kernel;
   const Lowered seen = lowered(kAsks, full_host(false), node);
   EXPECT_EQ(seen.enforcement.reported, (std::vector<std::string>{"exec", "refused", "writes"}));
   EXPECT_EQ(mechanism(seen, "monitor").detail, "exec refused writes");
@@ -63,6 +63,17 @@ TEST(Monitor, SeesWhatThePolicyAsksForWhereSomebodyLooks) {
       << "who narrows may ask for more";
   EXPECT_TRUE(lowered("", full_host(false), situation_of()).enforcement.reported.empty());
   EXPECT_FALSE(refused(kAsks, situation_of()).empty());
+}
+
+TEST(Monitor, IsToldByTheFilterInLocalUseAndNotOfReads) {
+  Situation local = situation_of();
+  local.monitor = MonitorSource::witness;
+  const Lowered seen = lowered("[monitor]\nrecord = [\"writes\"]\n", full_host(false), local);
+  EXPECT_EQ(seen.enforcement.reported, (std::vector<std::string>{"refused", "writes"}));
+  EXPECT_TRUE(seen.plan.setup.fences.filter.ends_with("+notify"));
+  EXPECT_FALSE(seen.paths.empty());
+  EXPECT_FALSE(refused("[monitor]\nrecord = [\"sensitive\"]\n", local).empty());
+  EXPECT_FALSE(lowered("").plan.setup.fences.filter.ends_with("+notify"));
 }
 
 TEST(LaunchPlan, HasEveryNamespaceAndNoNewPrivileges) {

@@ -42,6 +42,12 @@ struct Typed {
   friend bool operator==(const Typed&, const Typed&) = default;
 };
 
+enum class MonitorSource : std::uint8_t {
+  none,     // by nobody: `monitor.record` is not held
+  kernel,   // by a program in the kernel, of a node's launcher
+  witness,  // by whoever launches, whom the filter tells of calls that intend something
+};
+
 struct Situation {
   SandboxId id;
   std::string home;  // the caller's, on the host: what "~" stands for
@@ -61,7 +67,7 @@ struct Situation {
   std::string tenant;  // as the launcher knows it; empty in local use
   bool has_tunnels =
       false;  // who launches it holds `network.ingress`: no port is reached but those
-  bool has_monitor = false;   // what happens inside is seen: `monitor.record` is held
+  MonitorSource monitor = MonitorSource::none;  // by whom what happens inside is seen
   bool drop_network = false;  // the caller gives up whatever network the policy grants
   Typed typed;
 };

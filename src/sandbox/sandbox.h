@@ -13,6 +13,7 @@
 #include "frame/guest.h"
 #include "frame/launch_plan.h"
 #include "frame/launcher.h"
+#include "os/fd.h"
 #include "record/isolation.h"
 
 namespace cordon::sandbox {
@@ -136,6 +137,10 @@ class Sandbox {
   virtual const std::vector<std::string>& groups() const noexcept = 0;
   // Of pid 1, on this host.
   virtual std::uint32_t pid() const noexcept = 0;
+
+  // At which the listeners of its filter arrive, for who answers them; once. Empty: its filter
+  // tells nobody.
+  virtual os::Fd take_witness() noexcept { return {}; }
 };
 
 class Backend {

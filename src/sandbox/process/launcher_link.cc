@@ -208,9 +208,15 @@ Result<LaunchedSandbox> LauncherLink::sandbox_of(Message message) {
   std::vector<os::Fd>& fds = message.fds;
   if (auto* launched = std::get_if<frame::Launched>(&message.body)) {
     os::SteeredSockets sockets = sockets_beside(launched->tenant, fds);
+    os::Fd witness;
+    if (launched->has_witness && !fds.empty()) {
+      witness = std::move(fds.back());
+      fds.pop_back();
+    }
     if (fds.size() < 2) return Error{Errc::internal, "the launcher sent no stream"};
-    return LaunchedSandbox{std::move(*launched), std::move(fds[0]), std::move(fds[1]),
-                           fds.size() > 2 ? std::move(fds[2]) : os::Fd{}, std::move(sockets)};
+    return LaunchedSandbox{std::move(*launched), std::move(fds[0]),
+                           std::move(fds[1]),    fds.size() > 2 ? std::move(fds[2]) : os::Fd{},
+                           std::move(witness),   std::move(sockets)};
   }
   if (auto* stored = std::get_if<frame::Stored>(&message.body)) {
     os::SteeredSockets sockets = sockets_beside(stored->tenant, fds);
@@ -219,6 +225,7 @@ Result<LaunchedSandbox> LauncherLink::sandbox_of(Message message) {
                            std::move(fds[0]),
                            os::Fd{},
                            fds.size() > 1 ? std::move(fds[1]) : os::Fd{},
+                           os::Fd{},
                            std::move(sockets)};
   }
   return error_of(message.body);

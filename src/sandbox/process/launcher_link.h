@@ -21,8 +21,9 @@ namespace cordon::sandbox {
 struct LaunchedSandbox {
   frame::Launched about;  // of one that was deposited only its id is known
   os::Fd control;
-  os::Fd pidfd;  // of pid 1; empty for one that was deposited
-  os::Fd range;  // the lock of its id range; empty where it has none
+  os::Fd pidfd;    // of pid 1; empty for one that was deposited
+  os::Fd range;    // the lock of its id range; empty where it has none
+  os::Fd witness;  // at which listeners of its filter arrive; empty where it tells nobody
   // Of its network, which about.tenant's egress serves: held for another launcher; never used here.
   os::SteeredSockets sockets;
 };

@@ -81,6 +81,7 @@ ProcessSandbox::ProcessSandbox(const asio::any_io_executor& executor, LaunchedSa
     : about_{std::move(launched.about)},
       pidfd_{executor},
       range_{std::move(launched.range)},
+      witness_{std::move(launched.witness)},
       sockets_{std::move(launched.sockets)},
       link_{std::make_shared<GuestLink>(executor, std::move(launched.control), origin)},
       ending_{std::move(ending)} {

@@ -46,6 +46,7 @@ class ProcessSandbox final : public Sandbox {
   async::Task<frame::Ended> destroy() override;
   const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
   std::uint32_t pid() const noexcept override { return about_.pid; }
+  os::Fd take_witness() noexcept override { return std::move(witness_); }
 
   // What a launcher needs to keep it for another node. An Error: it has ended.
   Result<LaunchedSandbox> copies() const;
@@ -61,6 +62,7 @@ class ProcessSandbox final : public Sandbox {
   frame::Launched about_;
   asio::posix::stream_descriptor pidfd_;  // of pid 1; closed where it was deposited
   os::Fd range_;
+  os::Fd witness_;
   os::SteeredSockets sockets_;
   std::shared_ptr<GuestLink> link_;
   Ending ending_;
