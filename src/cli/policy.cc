@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cordon policy: check, show, explain, why, test and schema.
+// cordon policy: check, show, explain, why, test, replay and schema.
 #include <functional>
 #include <memory>
 
@@ -57,6 +57,16 @@ void add_policy(CLI::App& app, Context& context) {
       policy->add_subcommand("test", "run the policy tests beside a policy (NAME.test.toml)");
   add_common(*test, *options);
   test->callback([options, &context] { policy_test(*options, context); });
+
+  const auto replayed = std::make_shared<ReplayOptions>();
+  CLI::App* const replay = policy->add_subcommand(
+      "replay", "say what a policy would have allowed and refused of recorded runs");
+  add_common(*replay, *options);
+  replay->add_option("SANDBOX", replayed->runs, "ids of runs")->required();
+  replay->add_option("--log", replayed->log.log,
+                     "the directory of a log; by default the caller's own");
+  replay->add_option("--workspace", replayed->workspace, "where the workspace is inside");
+  replay->callback([options, replayed, &context] { policy_replay(*options, *replayed, context); });
 
   CLI::App* const show = policy->add_subcommand(
       "show", "list the presets, print one, or what holds in this directory");

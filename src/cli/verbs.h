@@ -57,6 +57,7 @@ void add_run(CLI::App& app, Context& context);
 void add_secret(CLI::App& app, Context& context);
 void add_shell(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
+void add_suggest(CLI::App& app, Context& context);
 void add_token(CLI::App& app, Context& context);
 void add_top(CLI::App& app, Context& context);
 // One verb for each command that has a preset: claude, npm, …
