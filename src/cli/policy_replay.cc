@@ -90,9 +90,11 @@ void print_text(const Replay& found, std::ostream& out) {
     if (!lines.empty()) out << fmt::format("{}: {}\n", words.words, found.uses(turn));
     for (const auto& [line, uses] : lines) {
       const auto& [kind, rule, what, why] = line;
-      out << terminal::printable(fmt::format("  {} {:<6} {:>5} x  {}{}{}  {}", words.sign, kind,
-                                             uses, what, what.empty() ? "" : "  ", rule, why))
-          << '\n';
+      std::string text = fmt::format("  {} {:<6} {:>5} x", words.sign, kind, uses);
+      for (const std::string& part : {what, rule, why}) {
+        if (!part.empty()) text += "  " + part;
+      }
+      out << terminal::printable(text) << '\n';
     }
   }
   if (found.acts.empty()) out << "nothing is recorded that a policy could be asked about\n";
