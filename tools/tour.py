@@ -6,7 +6,8 @@ A transcript is a fenced block with a line that begins with "$ ". Lines beginnin
 follows, up to the next command, is its output. `cordon doctor` depends on the machine and is only run, not compared.
 
 Every block begins at the repository's root, and `cd` holds until its end. A run has another id each time: it is printed
-as ID, and ID in a command stands for the last one; how many seconds a run took is printed as 0. What runs leave behind
+as ID, and ID in a command stands for the last one; how many seconds a run took is printed as 0, and the directory that a
+command is run in as /home/user/shop. What runs leave behind
 goes to a directory of its own, which is removed.
 """
 import os
@@ -38,7 +39,10 @@ def output_of(command, place):
     if found := RUN.search(text):
         last_run = found[1]
         text = re.sub(r"^(run ID   )\d+ s", r"\g<1>0 s", text.replace(last_run, "ID"), flags=re.M)
-    return text.rstrip("\n").split("\n") if text.strip() else [], left_in.read_text().strip()
+    left = left_in.read_text().strip()
+    for directory in {place, left}:
+        text = text.replace(directory, "/home/user/shop")
+    return text.rstrip("\n").split("\n") if text.strip() else [], left
 
 
 def replay(name, lines):

@@ -49,11 +49,18 @@ std::string fix_of(const policy::Explanation& explanation) {
   return fix;
 }
 
+std::string action_of(Access access, policy::Reason reason, std::string_view workspace) {
+  if (access != Access::write) return "do without it";
+  if (reason == policy::Reason::workspace_is_read_only) return "write to /tmp";
+  return "write below " + std::string{workspace} + ", or to /tmp";
+}
+
 std::optional<Denial> judge(Access access, const std::string& used, const std::string& path,
                             const policy::Policy& policy, std::string_view workspace) {
   if (path.empty()) return std::nullopt;
   const policy::PathQuery query{.access = access, .path = path, .workspace = workspace};
-  if (policy.decide(query).effect == policy::Effect::allow) return std::nullopt;
+  const policy::Decision decision = policy.decide(query);
+  if (decision.allowed()) return std::nullopt;
   const policy::Explanation explanation = policy::explain(policy, query);
   return Denial{.code = code_of(access),
                 .tried = std::string{to_string(access)} + " " + used,
@@ -61,9 +68,7 @@ std::optional<Denial> judge(Access access, const std::string& used, const std::s
                 .rule = explanation.rule,
                 .why = explanation.sentence,
                 .fix = fix_of(explanation),
-                .action = access == Access::write
-                              ? "write below " + std::string{workspace} + ", or to /tmp"
-                              : "do without it"};
+                .action = action_of(access, decision.reason, workspace)};
 }
 
 // The path that a second one begins at is not told: where both begin at the same it is known.
