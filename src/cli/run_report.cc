@@ -3,87 +3,92 @@
 
 #include <fcntl.h>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
-
 #include "base/id.h"
 #include "os/directory.h"
 #include "os/file.h"
 #include "os/random.h"
+#include "wire/json_writer.h"
+#include "wire/record_json.h"
 
 namespace cordon::cli {
 namespace {
 
-namespace json = boost::json;
-
-json::object to_value(const Verdict& verdict) {
-  return {{"ending", to_string(verdict.ending)},
-          {"status", verdict.status},
-          {"limit", verdict.limit},
-          {"peak", verdict.peak},
-          {"culprit", verdict.culprit},
-          {"explanation", verdict.explanation},
-          {"line", to_line(verdict)}};
+// All of them are there, whatever their values.
+void put(wire::JsonWriter& json, const Verdict& verdict) {
+  json.key("verdict");
+  json.begin_object();
+  json.text("ending", to_string(verdict.ending));
+  json.number("status", std::int64_t{verdict.status});
+  json.number("limit", verdict.limit);
+  json.number("peak", verdict.peak);
+  json.text("culprit", verdict.culprit);
+  json.text("explanation", verdict.explanation);
+  json.text("line", to_line(verdict));
+  json.end_object();
 }
 
-json::object to_value(const Denial& denial) {
-  return {{"code", denial.code},         {"tried", denial.tried},
-          {"resolved", denial.resolved}, {"rule", denial.rule},
-          {"why", denial.why},           {"fix", denial.fix},
-          {"action", denial.action},     {"retryable", denial.retry_helps},
-          {"count", denial.count}};
+void put(wire::JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
+  json.key(name);
+  json.begin_array();
+  for (const std::string& text : texts) json.text(text);
+  json.end_array();
 }
 
-json::object to_value(const Enforcement& enforcement) {
-  json::array mechanisms;
+void put(wire::JsonWriter& json, const Enforcement& enforcement) {
+  json.key("enforcement");
+  json.begin_object();
+  json.key("mechanisms");
+  json.begin_array();
   for (const Mechanism& mechanism : enforcement.mechanisms) {
-    mechanisms.push_back(json::object{{"name", mechanism.name},
-                                      {"hold", to_string(mechanism.hold)},
-                                      {"detail", mechanism.detail}});
+    json.begin_object();
+    json.text("name", mechanism.name);
+    json.text("hold", to_string(mechanism.hold));
+    json.text("detail", mechanism.detail);
+    json.end_object();
   }
-  return {{"mechanisms", std::move(mechanisms)}};
+  json.end_array();
+  put(json, "reported", enforcement.reported);
+  json.end_object();
 }
 
-json::value or_null(const std::optional<std::uint64_t>& value) {
-  return value ? json::value(*value) : json::value(nullptr);
-}
-
-json::object to_value(const frame::GroupUse& use) {
-  return {{"memory_peak", or_null(use.memory_peak)},
-          {"oom_kills", or_null(use.oom_kills)},
-          {"pids_peak", or_null(use.pids_peak)},
-          {"pids_refused", or_null(use.pids_refused)},
-          {"cpu_microseconds", or_null(use.cpu_microseconds)}};
-}
-
-// JSON must be UTF-8, and a command need not be.
-json::array texts(const std::vector<std::string>& items) {
-  json::array all;
-  for (const std::string& item : items) all.push_back(json::string{item});
-  return all;
+void put(wire::JsonWriter& json, const frame::GroupUse& use) {
+  const auto number = [&](std::string_view name, const std::optional<std::uint64_t>& value) {
+    value ? json.number(name, *value) : json.nothing(name);
+  };
+  json.key("usage");
+  json.begin_object();
+  number("memory_peak", use.memory_peak);
+  number("oom_kills", use.oom_kills);
+  number("pids_peak", use.pids_peak);
+  number("pids_refused", use.pids_refused);
+  number("cpu_microseconds", use.cpu_microseconds);
+  json.end_object();
 }
 
 }  // namespace
 
 std::string to_json(const RunReport& report) {
-  json::array denials;
-  for (const Denial& denial : report.denials) denials.push_back(to_value(denial));
-  json::object all{{"id", report.id},
-                   {"command", texts(report.command)},
-                   {"level", to_string(report.level)},
-                   {"exit", report.exit},
-                   {"enforcement", to_value(report.enforcement)},
-                   {"denials", std::move(denials)}};
-  if (!report.review.empty()) all.emplace("review", report.review);
-  if (!report.failure.empty()) all.emplace("failure", report.failure);
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("id", report.id);
+  put(json, "command", report.command);
+  json.text("level", to_string(report.level));
+  json.number("exit", std::int64_t{report.exit});
+  put(json, report.enforcement);
+  json.key("denials");
+  json.begin_array();
+  for (const Denial& denial : report.denials) wire::write(json, denial);
+  json.end_array();
+  if (!report.review.empty()) json.text("review", report.review);
+  if (!report.failure.empty()) json.text("failure", report.failure);
   if (report.outcome) {
-    all.emplace("verdict", to_value(report.outcome->verdict));
-    all.emplace("usage", to_value(report.outcome->use));
-    all.emplace("output_bytes", report.outcome->output_bytes);
-    all.emplace("wall_ms", report.outcome->wall.count());
+    put(json, report.outcome->verdict);
+    put(json, report.outcome->use);
+    json.number("output_bytes", report.outcome->output_bytes);
+    json.number("wall_ms", std::int64_t{report.outcome->wall.count()});
   }
-  return json::serialize(all) + "\n";
+  json.end_object();
+  return json.take() + "\n";
 }
 
 Result<ReportFile> ReportFile::open(const std::string& file) {

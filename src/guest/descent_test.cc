@@ -103,10 +103,21 @@ TEST(Descent, NoUseOfAPathMakesDevices) {
   EXPECT_EQ(rights_of(frame::PathUse::read) & os::abi::kFsExecute, 0U);
 }
 
-TEST(FilterProfile, RefusesPidOnesOwnAndThoseThatNeedAListener) {
+TEST(Descent, LoadsNoFilterThatTellsWhereNobodyIsTold) {
+  const std::string said = os::in_child([] {
+    const frame::Fences fences{.uid = ::getuid(), .gid = ::getgid(), .filter = "strict+notify"};
+    const auto failure = descend(kToSpawner, {.fences = fences, .find_filter = find_filter});
+    return failure ? std::string{failure->step} + " " + std::to_string(failure->error_number)
+                   : std::string{"none"};
+  });
+  EXPECT_EQ(said, "filter " + std::to_string(EINVAL));
+}
+
+TEST(FilterProfile, RefusesPidOnesOwn) {
   EXPECT_TRUE(find_filter("strict"));
   EXPECT_TRUE(find_filter("compat+nosetid"));
-  for (const auto* name : {"init", "strict+notify", "", "none-for-tests", "Strict"}) {
+  EXPECT_TRUE(find_filter("strict+notify"));
+  for (const auto* name : {"init", "", "none-for-tests", "Strict"}) {
     EXPECT_FALSE(find_filter(name)) << name;
   }
 }

@@ -78,6 +78,12 @@ void JsonWriter::number(std::string_view name, std::int64_t value) {
   is_first_ = false;
 }
 
+void JsonWriter::nothing(std::string_view name) {
+  key(name);
+  text_ += "null";
+  is_first_ = false;
+}
+
 void JsonWriter::boolean(std::string_view name, bool value) {
   key(name);
   text_ += value ? "true" : "false";

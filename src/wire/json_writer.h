@@ -22,6 +22,7 @@ class JsonWriter {
   void number(std::string_view name, std::uint64_t value);
   void number(std::string_view name, std::int64_t value);
   void boolean(std::string_view name, bool value);
+  void nothing(std::string_view name);
   // Of a program: as NAME where they are UTF-8, else as NAME_base64. One of the two is there.
   void bytes(std::string_view name, std::string_view value);
 

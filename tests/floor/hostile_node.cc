@@ -160,7 +160,7 @@ Result<frame::FromLauncher> ask(const os::Fd& socket, const frame::ToLauncher& m
   TRY(const std::size_t sent, os::send(socket, bytes));
   if (sent != bytes.size()) return Error{Errc::internal, "short message"};
   std::vector<std::byte> buffer(frame::kLongestLauncherMessage);
-  TRY(const os::Received got, os::receive(socket, buffer, 3));
+  TRY(const os::Received got, os::receive(socket, buffer, 4));
   if (got.bytes == 0) return Error{Errc::unavailable, "the launcher has ended"};
   return frame::decode_from_launcher(std::span{buffer}.first(got.bytes));
 }
