@@ -104,6 +104,16 @@ void fields(Walk& walk, Event& event) {
   walk.some_text("to", event.to);
 }
 
+template <class Walk, Of<ResponseTaken> Event>
+void fields(Walk& walk, Event& event) {
+  walk.text("when", event.when);
+  walk.number("reached", event.reached);
+  walk.number("more_than", event.more_than);
+  walk.number("within_seconds", event.within_seconds);
+  walk.text("then", event.then);
+  walk.text("rule", event.rule);
+}
+
 template <class Walk, Of<ConnectTried> Event>
 void fields(Walk& walk, Event& event) {
   walk.number("pid", event.pid);

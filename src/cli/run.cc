@@ -78,10 +78,19 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
   node::NetworkRecord record{
       *log, subject, {typed_flags(options), "-- " + spelled(options.command)}};
   TRY(node::SeenRecord inside, node::SeenRecord::of(*log, subject, run.lowered));
-  auto outcome = launch_run(run, options, context, host, std::move(early), {record, inside});
+  node::Responses responses{*log, subject, run.lowered.responses};
+  record.count_in(responses);
+  inside.count_in(responses);
+  // Of what does not end the run by itself a person is told at once.
+  responses.when_taken([&context](const node::Tripped& tripped, const Denial& taken) {
+    if (tripped.response.then != "kill") context.err << words_of(taken) << std::flush;
+  });
+  auto outcome =
+      launch_run(run, options, context, host, std::move(early), {record, inside, responses});
   if (outcome) {
     outcome->denials = inside.take_denials();
     std::ranges::move(record.take_denials(), std::back_inserter(outcome->denials));
+    std::ranges::move(responses.take_taken(), std::back_inserter(outcome->denials));
   }
   const Verdict verdict =
       outcome ? outcome->verdict

@@ -15,6 +15,7 @@
 #include "node/local_monitor.h"
 #include "node/network.h"
 #include "node/trust_bundle.h"
+#include "plan/narrow.h"
 #include "plan/trust.h"
 #include "sandbox/process/process_backend.h"
 
@@ -36,7 +37,8 @@ class Launch {
         launcher_{launcher},
         backend_{executor, launcher},
         face_{face},
-        record_{records.network} {
+        record_{records.network},
+        responses_{records.responses} {
     if (!lowered_.enforcement.reported.empty()) {
       monitor_.emplace(executor, lowered_, records.inside);
     }
@@ -47,6 +49,9 @@ class Launch {
   }
 
   async::Task<node::RunOutcome> run(async::Scope& scope) {
+    responses_.revoke_by([this, &scope](const node::Tripped& tripped) {
+      if (network_) scope.spawn(revoke_network(tripped.response.rule));
+    });
     if (network_) {
       CO_TRY(const frame::Serving serving, co_await async::within(kLaunch, network_->start()));
       CO_TRY_DO(trust(serving.certificate));
@@ -94,6 +99,12 @@ class Launch {
     return {};
   }
 
+  // Where its egress does not confirm it in time it is told again when it is heard again.
+  asio::awaitable<void> revoke_network(std::string rule) {
+    if (!network_ || !lowered_.network) co_return;
+    static_cast<void>(co_await network_->change(plan::without_network(*lowered_.network, rule)));
+  }
+
   async::Task<node::RunOutcome> create_and_run() {
     CO_TRY(const auto made, co_await async::within(kLaunch, backend_.create(lowered_.plan)));
     if (monitor_) CO_TRY_DO(monitor_->begin(made->take_witness()));
@@ -101,7 +112,7 @@ class Launch {
                              .environment = lowered_.environment,
                              .directory = lowered_.directory,
                              .terminal = face_.terminal()};
-    auto outcome = co_await node::run(*made, lowered_, std::move(command), face_);
+    auto outcome = co_await node::run(*made, lowered_, std::move(command), face_, &responses_);
     if (monitor_ && outcome) monitor_->end();
     co_return outcome;
   }
@@ -114,6 +125,7 @@ class Launch {
   sandbox::ProcessBackend backend_;
   CallerFace& face_;
   node::NetworkRecord& record_;
+  node::Responses& responses_;
   std::optional<node::LocalMonitor> monitor_;
   std::optional<node::Network> network_;
   std::optional<node::Credentials> credentials_;

@@ -26,6 +26,7 @@ void start_early(EarlyLauncher& early, bool can_stand);
 struct RunRecords {
   node::NetworkRecord& network;
   node::SeenRecord& inside;
+  node::Responses& responses;
 };
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,

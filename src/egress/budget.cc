@@ -120,6 +120,7 @@ EgressBudget::Allowance EgressBudget::move(Direction direction, std::uint64_t wa
   if (counted && allowance.bytes > 0) {
     bytes_ += allowance.bytes;
     keep_bytes();
+    if (when_sent_) when_sent_();
   }
   return allowance;
 }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,10 @@ class EgressBudget {
     std::chrono::nanoseconds wait{0};
     std::optional<BudgetRefusal> spent;
   };
+  std::uint64_t sent() const noexcept { return bytes_; }
+  // Called when something is counted as sent.
+  void when_sent(std::function<void()> act) { when_sent_ = std::move(act); }
+
   // Of `wanted` (not 0) bytes; what is allowed is counted as moved.
   Allowance move(Direction direction, std::uint64_t wanted, Ticks now);
 
@@ -85,6 +90,7 @@ class EgressBudget {
   std::optional<std::uint64_t> most_bytes_;  // out, in all
   std::uint64_t bytes_ = 0;                  // out, so far
   std::span<std::byte> kept_;
+  std::function<void()> when_sent_;
 };
 
 }  // namespace cordon::egress

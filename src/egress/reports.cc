@@ -32,7 +32,9 @@ void Reports::refused(frame::NetRefused refusal) {
   tell_uses();  // what happened before it is told before it
   const auto [found, added] = refusals_.try_emplace(std::move(key), Counted{std::move(refusal), 0});
   Counted& counted = found->second;
-  if (!added || !send_(frame::EgressToNode{counted.refusal})) ++counted.untold;
+  if (added && send_(frame::EgressToNode{counted.refusal})) return;
+  ++counted.untold;
+  if (later_) later_();
 }
 
 void Reports::used(frame::NetUsed use) {

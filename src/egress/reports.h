@@ -24,8 +24,12 @@ class Reports {
   // Has tell_uses() called a little later.
   using Soon = std::function<void()>;
 
-  Reports(std::string id, Send send, Soon soon = {})
-      : id_{std::move(id)}, send_{std::move(send)}, soon_{std::move(soon)} {}
+  // `later`: has flush() called before long.
+  Reports(std::string id, Send send, Soon soon = {}, Soon later = {})
+      : id_{std::move(id)},
+        send_{std::move(send)},
+        soon_{std::move(soon)},
+        later_{std::move(later)} {}
 
   void refused(frame::NetRefused refusal);
   // A beginning is told at once: before anything is heard from there. Ends wait for others.
@@ -33,6 +37,8 @@ class Reports {
   void tell_uses();
   // Tells what was counted since it was told, and what waits.
   void flush();
+  // How much was sent in all; where the node does not listen, the next one tells it too.
+  void sent(std::uint64_t bytes) { send_(frame::EgressToNode{frame::NetSent{id_, bytes}}); }
 
  private:
   struct Counted {
@@ -43,6 +49,7 @@ class Reports {
   std::string id_;
   Send send_;
   Soon soon_;
+  Soon later_;
   std::vector<frame::NetUsed> waiting_;
   std::map<std::pair<std::string, std::string>, Counted> refusals_;  // by code and what was tried
   std::uint64_t lost_ = 0;  // uses that the node could not be told

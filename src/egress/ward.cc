@@ -23,6 +23,8 @@ using asio::ip::tcp;
 
 constexpr std::chrono::seconds kTell{2};
 constexpr std::chrono::milliseconds kSoon{2};  // ends of connections are told together
+// What is counted is told so late: a node that counts too reacts within a second.
+constexpr std::chrono::milliseconds kLater{300};
 constexpr std::chrono::milliseconds kNoRoom{20};
 // Of one turn of the loop: one sandbox that asks without end does not keep the others from theirs.
 constexpr int kDatagramsATurn = 32;
@@ -48,8 +50,10 @@ Ward::Ward(const Commons& commons, std::string id, StateSlot slot, Reports::Send
     : commons_{commons},
       id_{std::move(id)},
       slot_{slot},
-      reports_{id_, std::move(send), [this] { soon_.want(); }},
+      reports_{id_, std::move(send), [this] { soon_.want(); }, [this] { later_.want(); }},
       soon_{commons.executor, kSoon, [this] { reports_.tell_uses(); }},
+      later_{commons.executor, kLater, [this] { reports_.flush(); }},
+      sent_{commons.executor, kLater, [this] { reports_.sent(budget().sent()); }},
       scope_{commons.executor} {}
 
 Status Ward::hold(os::Fd tcp_socket, os::Fd udp_socket) {
@@ -83,6 +87,7 @@ Status Ward::begin_with(policy::Policy policy, const frame::Serve& serve) {
   if (authority) authority_.emplace(*std::move(authority));
   take_flags(serve);
   terms_.emplace(std::move(policy), serve.budgets, slot_.spent, *names_, reports_);
+  terms_->budget.when_sent([this] { sent_.want(); });
   begin();
   return {};
 }

@@ -110,6 +110,8 @@ class Ward {
   StateSlot slot_;
   Reports reports_;
   async::Soon soon_;
+  async::Soon later_;
+  async::Soon sent_;
   std::optional<WardNames> names_;
   std::optional<asio::ip::tcp::acceptor> tcp_;
   std::optional<asio::posix::stream_descriptor> udp_;

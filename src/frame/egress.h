@@ -200,10 +200,17 @@ struct NetUses {
   CORDON_FIELDS(NetUses, self.uses);
 };
 
+// How many bytes the sandbox has sent in all, told now and then while it sends.
+struct NetSent {
+  std::string id;
+  std::uint64_t bytes = 0;
+  CORDON_FIELDS(NetSent, self.id, self.bytes);
+};
+
 using LauncherToEgress = std::variant<Listen, Forget>;
 using EgressToLauncher = std::variant<Holding, Forgotten>;
 using NodeToEgress = std::variant<Serve, UseBroker>;
-using EgressToNode = std::variant<Serving, NotServed, NetRefused, NetUses, UsingBroker>;
+using EgressToNode = std::variant<Serving, NotServed, NetRefused, NetUses, UsingBroker, NetSent>;
 
 std::vector<std::byte> encode(const LauncherToEgress& message);
 std::vector<std::byte> encode(const EgressToLauncher& message);

@@ -26,7 +26,7 @@
 
 namespace cordon::frame {
 
-inline constexpr std::uint16_t kGuestVersion = 3;
+inline constexpr std::uint16_t kGuestVersion = 4;
 // The longest frame, its type byte included; longer ones end the connection.
 inline constexpr std::size_t kLongestGuestFrame = std::size_t{2} << 20U;
 // Bytes of data in one frame: small enough that no stream holds the others up.
@@ -232,7 +232,8 @@ struct Usage {
   std::uint32_t request = 0;
   DiskUse disk;
   std::uint32_t processes = 0;
-  CORDON_FIELDS(Usage, self.request, self.disk, self.processes);
+  std::uint64_t born = 0;  // processes and threads that were ever made
+  CORDON_FIELDS(Usage, self.request, self.disk, self.processes, self.born);
 };
 
 // The order is the wire's: a type byte is the index. New frames go to the end, with a new version.

@@ -136,7 +136,10 @@ Status Loop::on_frame(const frame::Resume&) {
 }
 
 Status Loop::on_frame(const frame::AskUsage& ask) {
-  reply(frame::Usage{.request = ask.request, .disk = disk_use(), .processes = count_processes()});
+  reply(frame::Usage{.request = ask.request,
+                     .disk = disk_use(),
+                     .processes = count_processes(),
+                     .born = count_born()});
   return {};
 }
 

@@ -80,6 +80,7 @@ class Loop {
   void kill_all(int signal);
   frame::DiskUse disk_use() const;
   std::uint32_t count_processes() const;
+  std::uint64_t count_born() const;
 
   Process* find(std::uint32_t number);
   frame::Processes known_processes() const;

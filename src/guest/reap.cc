@@ -2,6 +2,7 @@
 // What becomes of processes: starts as the spawner tells them, ends as the kernel does.
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -125,6 +126,15 @@ frame::DiskUse Loop::disk_use() const {
 }
 
 // All of the sandbox but pid 1 and the spawner; of those that we know where /proc cannot tell.
+// The kernel gives ids in turn: the last one tells how many there were.
+std::uint64_t Loop::count_born() const {
+  const auto last = os::read_file(os::at_cwd(), "/proc/sys/kernel/ns_last_pid", 32);
+  if (!last) return 0;
+  std::uint64_t number = 0;
+  std::from_chars(last->data(), last->data() + last->size(), number);
+  return number;
+}
+
 std::uint32_t Loop::count_processes() const {
   const auto proc = os::openat(os::at_cwd(), "/proc", O_RDONLY | O_DIRECTORY);
   const auto names = options_.pid_namespace && proc

@@ -12,9 +12,10 @@
 namespace cordon::node {
 namespace kept {
 
-constexpr std::uint16_t kPlanVersion = 3;
-constexpr std::uint16_t kWithoutPaths = 2;    // of earlier daemons, as is
-constexpr std::uint16_t kWithoutIngress = 1;  // this
+constexpr std::uint16_t kPlanVersion = 4;
+constexpr std::uint16_t kWithoutResponses = 3;  // of earlier daemons, as are
+constexpr std::uint16_t kWithoutPaths = 2;
+constexpr std::uint16_t kWithoutIngress = 1;  // these
 
 struct KeptMechanism {
   std::string name;
@@ -200,6 +201,7 @@ std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>
   writer.put(kept);
   writer.put(lowered.ingress);
   writer.put(lowered.paths);
+  writer.put(lowered.responses);
   std::string text = to_base64(as_text(bytes.bytes()));
   if (!grants.empty() || !charges.empty()) text += kBetween;
   if (!grants.empty()) text += grants_text(grants);
@@ -233,7 +235,9 @@ Result<KeptSandbox> read_kept(std::string_view text) {
   TRY_DO(fields.get(held));
   std::vector<frame::PathDocument> paths;
   if (held.version >= kept::kWithoutPaths) TRY_DO(fields.get(ingress));
-  if (held.version == kept::kPlanVersion) TRY_DO(fields.get(paths));
+  if (held.version >= kept::kWithoutResponses) TRY_DO(fields.get(paths));
+  std::vector<frame::Response> responses;
+  if (held.version == kept::kPlanVersion) TRY_DO(fields.get(responses));
   const bool is_known = held.version >= kept::kWithoutIngress && held.version <= kept::kPlanVersion;
   if (!is_known || reader.left() != 0) return broken;
   TRY(const frame::ReceivedPlan plan, frame::decode_plan(as_bytes(held.plan)));
@@ -248,7 +252,8 @@ Result<KeptSandbox> read_kept(std::string_view text) {
                         .ingress = std::move(ingress),
                         .environment = std::move(held.environment),
                         .directory = std::move(held.directory),
-                        .paths = std::move(paths)};
+                        .paths = std::move(paths),
+                        .responses = std::move(responses)};
   for (KeptMechanism& mechanism : held.mechanisms) {
     if (mechanism.hold > static_cast<std::uint8_t>(Hold::held)) return broken;
     lowered.enforcement.mechanisms.push_back({std::move(mechanism.name),

@@ -38,6 +38,8 @@ class MonitorShare {
   void when_refused(std::function<void(const Denial&)> act) {
     record_.when_refused(std::move(act));
   }
+  // Counts what it sees; it outlives this.
+  void count_in(Responses& responses) { record_.count_in(responses); }
   // The sandbox has ended: all that had happened in it is recorded when this returns. Gives the
   // refusals, each once, with how often it was met.
   std::vector<Denial> end();

@@ -75,6 +75,8 @@ void Network::hear(frame::EgressToNode message) {
   } else if (const auto* refused = std::get_if<frame::NetRefused>(&message)) {
     tell_uses();  // in their order
     ears_.refused(*refused);
+  } else if (const auto* sent = std::get_if<frame::NetSent>(&message)) {
+    if (ears_.sent) ears_.sent(sent->bytes);
   } else if (const auto* serving = std::get_if<frame::Serving>(&message)) {
     take(serving->generation, *serving);
   } else if (const auto* not_served = std::get_if<frame::NotServed>(&message)) {

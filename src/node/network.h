@@ -22,6 +22,7 @@ namespace cordon::node {
 struct NetworkEars {
   std::function<void(const frame::NetRefused&)> refused;
   std::function<void(std::span<const frame::NetUsed>)> used;  // as they happened
+  std::function<void(std::uint64_t)> sent{};                  // bytes, in all
 };
 
 class Network {

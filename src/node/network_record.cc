@@ -5,7 +5,11 @@ namespace cordon::node {
 
 NetworkEars NetworkRecord::ears() {
   return {.refused = [this](const frame::NetRefused& refusal) { refused(refusal); },
-          .used = [this](std::span<const frame::NetUsed> uses) { used(uses); }};
+          .used = [this](std::span<const frame::NetUsed> uses) { used(uses); },
+          .sent =
+              [this](std::uint64_t bytes) {
+                if (responses_ != nullptr) responses_->total(Counted::bytes_out, bytes);
+              }};
 }
 
 void NetworkRecord::refused(const frame::NetRefused& refusal) {
@@ -26,6 +30,7 @@ void NetworkRecord::refused(const frame::NetRefused& refusal) {
   append(events);
   tell_later();
   if (denials_.add(denial) && when_refused_) when_refused_(denial);
+  if (responses_ != nullptr) responses_->refused(denial, false);
 }
 
 void NetworkRecord::append(const std::vector<AuditEvent>& events) {
@@ -80,6 +85,10 @@ void NetworkRecord::used(std::span<const frame::NetUsed> uses) {
   }
   append(events);
   tell_later();
+  if (responses_ == nullptr) return;
+  for (const frame::NetUsed& use : uses) {
+    if (!use.ended) responses_->met(use.host);
+  }
 }
 
 void NetworkRecord::used(const frame::GrantUsed& use) {

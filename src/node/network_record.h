@@ -13,6 +13,7 @@
 #include "node/denial_book.h"
 #include "node/network.h"
 #include "node/refusal_tally.h"
+#include "node/responses.h"
 #include "node/use_tally.h"
 #include "record/denial.h"
 
@@ -32,6 +33,8 @@ class NetworkRecord {
   NetworkEars ears();
   // Told of each refusal that is not like one before.
   void when_refused(std::function<void(const Denial&)> act) { when_refused_ = std::move(act); }
+  // Counts what it hears; it outlives this.
+  void count_in(Responses& responses) { responses_ = &responses; }
   void used(const frame::GrantUsed& use);
   // Called when something is counted that waits for tell_counted().
   void when_counted(std::function<void()> act) { when_counted_ = std::move(act); }
@@ -55,8 +58,9 @@ class NetworkRecord {
   RefusalTally refusals_;
   std::function<void(const Denial&)> when_refused_;
   std::function<void()> when_counted_;
-  std::uint64_t lost_ = 0;  // records that could not be written
-  std::string why_lost_;    // the first of them
+  Responses* responses_ = nullptr;  // nothing: nobody counts
+  std::uint64_t lost_ = 0;          // records that could not be written
+  std::string why_lost_;            // the first of them
 };
 
 }  // namespace cordon::node

@@ -42,6 +42,7 @@ class NetworkShare {
   void when_refused(std::function<void(const Denial&)> act) {
     record_.when_refused(std::move(act));
   }
+  void count_in(Responses& responses) { record_.count_in(responses); }
   std::vector<Denial> take_denials() { return record_.take_denials(); }
   // One use of a secret.
   void used(const frame::GrantUsed& use) { record_.used(use); }

@@ -2,11 +2,13 @@
 #include "node/resident.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "async/deadline.h"
 #include "async/waiting.h"
 #include "node/start_command.h"
 #include "os/fault_point.h"
+#include "plan/narrow.h"
 
 namespace cordon::node {
 namespace {
@@ -53,6 +55,8 @@ asio::awaitable<bool> Resident::serve_until_told(async::Scope& scope) {
   scope_ = &scope;
   scope.spawn(serve_guest());
   scope.spawn(keep_budgets());
+  for (auto& act : beside_) scope.spawn(std::move(act));
+  beside_.clear();
   while (!is_ending()) {
     const auto left = facts_.expires - clock_.wall();
     if (left <= std::chrono::milliseconds{0}) {
@@ -109,6 +113,33 @@ void Resident::narrow(plan::Lowered narrower) {
   }
   count_output(0);
   narrowed_.cancel();
+}
+
+// Pid 1 sends it to all at once: by one process as by any other.
+void Resident::freeze() {
+  for (const auto& [number, process] : processes_) {
+    if (process->is_over()) continue;
+    process->signal(SIGSTOP, frame::SignalTo::all);
+    return;
+  }
+}
+
+bool Resident::is_frozen() const noexcept {
+  return std::ranges::any_of(lowered_.responses, [](const frame::Response& response) {
+    return response.is_taken && response.then == "freeze";
+  });
+}
+
+void Resident::revoke_network(const std::string& rule) {
+  if (lowered_.network) {
+    lowered_.network = plan::without_network(*std::move(lowered_.network), rule);
+  }
+}
+
+void Resident::take_response(const frame::Response& taken) {
+  for (frame::Response& response : lowered_.responses) {
+    if (response.rule == taken.rule && response.when == taken.when) response.is_taken = true;
+  }
 }
 
 bool Resident::lets_in(std::uint16_t port) const {
@@ -189,6 +220,10 @@ async::Task<void> Resident::adopt_processes() {
 Result<std::shared_ptr<ResidentProcess>> Resident::start(sandbox::Command command) {
   if (is_ending() || scope_ == nullptr) {
     return Error{Errc::unavailable, "the sandbox is ending"};
+  }
+  if (is_frozen()) {
+    return Error{Errc::denied,
+                 "the sandbox is frozen, by a response of its policy; it can be ended"};
   }
   forget_finished();
   if (processes_.size() >= kMostProcesses) {

@@ -82,6 +82,16 @@ class Resident {
   // Until it does not.
   asio::awaitable<void> until_shut(std::uint16_t port);
 
+  // Stops everything in it, for good: nothing is started in it any more.
+  void freeze();
+  bool is_frozen() const noexcept;
+  // It reaches nothing any more, by the rule at `rule`; whoever holds its network is to be told.
+  void revoke_network(const std::string& rule);
+  // Beside its life; before live().
+  void also(asio::awaitable<void> act) { beside_.push_back(std::move(act)); }
+  // A response was taken: it is not set again, by a later node either.
+  void take_response(const frame::Response& taken);
+
   void set_expires(WallTime expires);
   void set_labels(Labels labels) { facts_.labels = std::move(labels); }
 
@@ -118,6 +128,7 @@ class Resident {
   asio::steady_timer narrowed_;  // the same, when its policy was narrowed
   std::map<std::uint32_t, std::shared_ptr<ResidentProcess>> processes_;
   ProcessTold told_process_;
+  std::vector<asio::awaitable<void>> beside_;
   std::uint64_t output_ = 0;  // of all processes that this node knew, in bytes
   std::optional<Stop> stop_;
   bool is_gone_ = false;  // its pid 1 speaks no more

@@ -106,6 +106,65 @@ void Residents::tell_of_refusals(const std::unique_ptr<MonitorShare>& share, con
       [this, id, tenant](const Denial& denial) { tell(id, tenant, event::Denied{denial}); });
 }
 
+std::unique_ptr<Responses> Residents::responses_of(const plan::Lowered& lowered,
+                                                   const SandboxId& id, const std::string& tenant) {
+  if (lowered.responses.empty()) return nullptr;
+  auto responses =
+      std::make_unique<Responses>(parts_.log, subject_of(tenant, id), lowered.responses);
+  responses->when_taken([this, id, tenant](const Tripped& /*tripped*/, const Denial& denial) {
+    tell(id, tenant, event::Denied{denial});
+  });
+  return responses;
+}
+
+asio::awaitable<void> Residents::revoke_network(frame::Serve serve, std::string tenant) {
+  const auto held = co_await parts_.networks.of(tenant).change(std::move(serve));
+  if (held) co_return;
+  log(LogLevel::warning, "node", "an egress has not confirmed that a network is revoked",
+      {{"failure", held.error().text()}});
+}
+
+void Residents::respond_by(Responses& responses, const std::shared_ptr<Resident>& resident) {
+  const auto written = [this, weak = std::weak_ptr{resident}](const Tripped& tripped,
+                                                              const auto& act) {
+    const auto living = weak.lock();
+    if (!living) return;
+    living->take_response(tripped.response);
+    act(*living);
+    scope_->spawn(write_response(living));
+  };
+  responses.act_by({.kill =
+                        [written](const Tripped& tripped) {
+                          written(tripped, [&](Resident& living) {
+                            living.end({.ending = Ending::policy,
+                                        .limit = tripped.response.more_than,
+                                        .peak = tripped.reached,
+                                        .culprit = tripped.response.rule});
+                          });
+                        },
+                    .freeze =
+                        [written](const Tripped& tripped) {
+                          written(tripped, [](Resident& living) { living.freeze(); });
+                        },
+                    .revoke_network =
+                        [written](const Tripped& tripped) {
+                          written(tripped, [&](Resident& living) {
+                            living.revoke_network(tripped.response.rule);
+                          });
+                        }});
+}
+
+asio::awaitable<void> Residents::write_response(std::shared_ptr<Resident> resident) {
+  const auto written = co_await write_change(resident, true);
+  if (!written) log_failure(resident->facts().id, "a response was not written", written.error());
+}
+
+asio::awaitable<void> Residents::count_births(std::shared_ptr<Resident> resident,
+                                              Responses* responses) {
+  co_await count_births_of(resident->sandbox(), *responses,
+                           [resident] { return resident->is_ending(); });
+}
+
 async::Task<void> Residents::record_start(const audit::Subject& subject,
                                           const plan::Lowered& lowered) {
   const std::vector<AuditEvent> events{PolicyAccepted{plan::digest_of(lowered)},
@@ -128,8 +187,10 @@ async::Task<std::unique_ptr<SecretsShare>> Residents::share_secrets(const std::s
 async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepared) {
   plan::Lowered& lowered = prepared.admitted.lowered;
   tell(prepared.id, prepared.tenant, event::Created{});
+  prepared.responses = responses_of(lowered, prepared.id, prepared.tenant);
   if (lowered.network) {
     prepared.network = network_of(lowered, prepared.id, prepared.tenant);
+    if (prepared.responses) prepared.network->count_in(*prepared.responses);
     CO_TRY_DO(co_await prepared.network->begin(lowered, parts_.state));
   }
   if (!prepared.admitted.grants.empty()) {
@@ -142,6 +203,7 @@ async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepa
          parts_.monitor.watch(prepared.id, subject_of(prepared.tenant, prepared.id), lowered,
                               made->groups()));
   tell_of_refusals(prepared.monitored, prepared.id, prepared.tenant);
+  if (prepared.monitored && prepared.responses) prepared.monitored->count_in(*prepared.responses);
   co_return made;
 }
 
@@ -236,9 +298,9 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
   tell_of_processes(*resident);
   living_.emplace(id, resident);
   ++counts_.created;
-  scope_->spawn(host(
-      resident, {std::move(prepared.share), std::move(prepared.budget), std::move(prepared.network),
-                 std::move(prepared.secrets), std::move(prepared.monitored)}));
+  scope_->spawn(host(resident, {std::move(prepared.share), std::move(prepared.budget),
+                                std::move(prepared.responses), std::move(prepared.network),
+                                std::move(prepared.secrets), std::move(prepared.monitored)}));
   const auto written = co_await parts_.journal.write(
       journal::Durability::process,
       [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
@@ -256,7 +318,14 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
 }
 
 asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belongings belongings) {
+  if (belongings.responses) {
+    respond_by(*belongings.responses, resident);
+    if (belongings.responses->counts(Counted::processes)) {
+      resident->also(count_births(resident, belongings.responses.get()));
+    }
+  }
   co_await resident->live();
+  if (belongings.responses) belongings.responses->act_by({});
   os::fault_point("node.end.gone");
   if (belongings.monitored) belongings.monitored->end();
   {
@@ -287,12 +356,16 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
                                        std::unique_ptr<sandbox::Sandbox> sandbox) {
   Belongings belongings{parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
                         parts_.budgets.take_over(facts.charges),
+                        responses_of(lowered, facts.id, facts.tenant),
                         {},
                         {},
                         {}};
   auto monitored = parts_.monitor.watch_again(facts.id, subject_of(facts), lowered);
   if (monitored) {
     belongings.monitored = *std::move(monitored);
+    if (belongings.monitored && belongings.responses) {
+      belongings.monitored->count_in(*belongings.responses);
+    }
     tell_of_refusals(belongings.monitored, facts.id, facts.tenant);
   } else {
     // It lives on, and the log says from where on nobody looked.
@@ -301,6 +374,7 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   }
   if (lowered.network) {
     belongings.network = network_of(lowered, facts.id, facts.tenant);
+    if (belongings.responses) belongings.network->count_in(*belongings.responses);
     belongings.network->go_on(*lowered.network, parts_.state);
   }
   if (belongings.network && !facts.grants.empty()) {
@@ -346,8 +420,15 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
   auto made = co_await launch(prepared);
   Result<RunOutcome> outcome = Error{Errc::internal, "not run"};
   if (made) {
-    outcome = co_await node::run(**made, admitted.lowered,
-                                 command_of(std::move(start), admitted.lowered), *face);
+    if (prepared.responses && admitted.lowered.network) {
+      prepared.responses->revoke_by([this, &lowered = admitted.lowered](const Tripped& tripped) {
+        scope_->spawn(revoke_network(plan::without_network(*lowered.network, tripped.response.rule),
+                                     lowered.plan.tenant));
+      });
+    }
+    outcome =
+        co_await node::run(**made, admitted.lowered, command_of(std::move(start), admitted.lowered),
+                           *face, prepared.responses.get());
   } else {
     outcome = made.error();
   }
@@ -364,6 +445,9 @@ async::Task<Residents::Ran> Residents::run_prepared(Prepared prepared, wire::Sta
   }
   if (prepared.network) outcome->denials = prepared.network->take_denials();
   std::ranges::move(seen, std::back_inserter(outcome->denials));
+  if (prepared.responses) {
+    std::ranges::move(prepared.responses->take_taken(), std::back_inserter(outcome->denials));
+  }
   co_return Ran{std::move(prepared.id), *std::move(outcome),
                 std::move(admitted.lowered.enforcement)};
 }

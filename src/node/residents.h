@@ -145,6 +145,7 @@ class Residents {
     Admitted admitted;
     Quotas::Share share;
     Budgets::Share budget;
+    std::unique_ptr<Responses> responses{};     // nothing: its policy has none
     std::unique_ptr<NetworkShare> network{};    // nothing: it has none
     std::unique_ptr<SecretsShare> secrets{};    // the same; its uses are recorded with the network
     std::unique_ptr<MonitorShare> monitored{};  // nothing: nothing of it is seen
@@ -167,14 +168,23 @@ class Residents {
   struct Belongings {
     Quotas::Share share;
     Budgets::Share budget;
+    std::unique_ptr<Responses> responses;  // outlives those that count
     std::unique_ptr<NetworkShare> network;
     std::unique_ptr<SecretsShare> secrets;
     std::unique_ptr<MonitorShare> monitored;
   };
+  std::unique_ptr<Responses> responses_of(const plan::Lowered& lowered, const SandboxId& id,
+                                          const std::string& tenant);
+  // What is due is done to this one, and written.
+  void respond_by(Responses& responses, const std::shared_ptr<Resident>& resident);
+  asio::awaitable<void> write_response(std::shared_ptr<Resident> resident);
+  asio::awaitable<void> revoke_network(frame::Serve serve, std::string tenant);
+
   async::Task<std::unique_ptr<SecretsShare>> share_secrets(const std::string& tenant,
                                                            const SandboxId& id,
                                                            GrantedSecrets granted,
                                                            NetworkShare& network);
+  asio::awaitable<void> count_births(std::shared_ptr<Resident> resident, Responses* responses);
   asio::awaitable<void> host(std::shared_ptr<Resident> resident, Belongings belongings);
   async::Task<void> write_change(std::shared_ptr<Resident> resident, bool has_narrowed);
 

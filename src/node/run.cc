@@ -20,10 +20,11 @@ constexpr std::chrono::seconds kPatience{2};
 // The state of one run; its coroutines live in its scope.
 class Run {
  public:
-  Run(sandbox::Sandbox& sandbox, const plan::Lowered& lowered, RunFace& face)
+  Run(sandbox::Sandbox& sandbox, const plan::Lowered& lowered, RunFace& face, Responses* responses)
       : sandbox_{sandbox},
         lowered_{lowered},
         face_{face},
+        responses_{responses},
         watch_{lowered.plan, lowered.budgets, sandbox.groups(), sandbox.pid()} {}
 
   asio::awaitable<Result<RunOutcome>> drive(async::Scope& scope, sandbox::Command command);
@@ -35,6 +36,8 @@ class Run {
   void take(const frame::Exited& exited);
   asio::awaitable<void> keep_wall_time();
   asio::awaitable<void> keep_budgets();
+  asio::awaitable<void> count_births();
+  void respond();
   asio::awaitable<void> wait_for_caller();
   asio::awaitable<void> end_gently();
   asio::awaitable<void> insist();
@@ -44,6 +47,7 @@ class Run {
   sandbox::Sandbox& sandbox_;
   const plan::Lowered& lowered_;
   RunFace& face_;
+  Responses* responses_;  // nothing: there are none
   Watch watch_;
   async::Scope* scope_ = nullptr;
   std::unique_ptr<sandbox::Process> process_;
@@ -98,6 +102,28 @@ asio::awaitable<void> Run::keep_budgets() {
       co_return;
     }
   }
+}
+
+asio::awaitable<void> Run::count_births() {
+  if (responses_ == nullptr || !responses_->counts(Counted::processes)) co_return;
+  co_await count_births_of(sandbox_, *responses_, [this] { return facts_.exited.has_value(); });
+}
+
+// Where the sandbox is frozen its budgets go on, and so does the caller's patience.
+void Run::respond() {
+  if (responses_ == nullptr) return;
+  responses_->act_by({.kill =
+                          [this](const Tripped& tripped) {
+                            stop({.ending = Ending::policy,
+                                  .limit = tripped.response.more_than,
+                                  .peak = tripped.reached,
+                                  .culprit = tripped.response.rule},
+                                 false);
+                          },
+                      .freeze =
+                          [this](const Tripped& /*tripped*/) {
+                            process_->signal(SIGSTOP, frame::SignalTo::all);
+                          }});
 }
 
 asio::awaitable<void> Run::wait_for_caller() {
@@ -183,9 +209,12 @@ asio::awaitable<Result<RunOutcome>> Run::drive(async::Scope& scope, sandbox::Com
   scope.spawn(face_.pump_input(*process_));
   scope.spawn(keep_wall_time());
   scope.spawn(keep_budgets());
+  scope.spawn(count_births());
+  respond();
   scope.spawn(wait_for_caller());
   co_await follow_process();
   auto outcome = co_await conclude();
+  if (responses_ != nullptr) responses_->act_by({});
   scope.cancel();
   co_return outcome;
 }
@@ -193,8 +222,8 @@ asio::awaitable<Result<RunOutcome>> Run::drive(async::Scope& scope, sandbox::Com
 }  // namespace
 
 async::Task<RunOutcome> run(sandbox::Sandbox& sandbox, const plan::Lowered& lowered,
-                            sandbox::Command command, RunFace& face) {
-  Run state{sandbox, lowered, face};
+                            sandbox::Command command, RunFace& face, Responses* responses) {
+  Run state{sandbox, lowered, face, responses};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Run* run,
          sandbox::Command& what) -> asio::awaitable<Result<RunOutcome>> {

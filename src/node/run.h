@@ -8,6 +8,7 @@
 #include "async/task.h"
 #include "frame/guest.h"
 #include "node/judge_end.h"
+#include "node/responses.h"
 #include "plan/lower.h"
 #include "record/denial.h"
 #include "record/verdict.h"
@@ -45,8 +46,10 @@ struct RunOutcome {
 inline constexpr std::chrono::milliseconds kGrace{400};
 
 // Runs `command` in `sandbox` until it ends, or a budget does; then destroys the sandbox. An Error
-// is a failure of ours before any program ran.
+// is a failure of ours before any program ran. `responses`: of the sandbox; what they ask for is
+// done here, but for the network.
 async::Task<RunOutcome> run(sandbox::Sandbox& sandbox, const plan::Lowered& lowered,
-                            sandbox::Command command, RunFace& face);
+                            sandbox::Command command, RunFace& face,
+                            Responses* responses = nullptr);
 
 }  // namespace cordon::node

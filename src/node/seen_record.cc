@@ -29,6 +29,24 @@ void SeenRecord::take(const monitor::Seen& seen) {
   for (Denial& one : refusals_.take(refused->denial, std::chrono::steady_clock::now())) {
     unwritten_.emplace_back(ActRefused{std::move(one)});
   }
+  if (responses_ == nullptr) return;
+  // In their order: what is done about it is recorded behind it.
+  const Denial denial = refused->denial;
+  write();
+  responses_->refused(denial, is_of_a_protected_name(denial));
+}
+
+bool SeenRecord::is_of_a_protected_name(const Denial& denial) {
+  constexpr std::string_view kWrite = "write ";
+  if (denial.code != "CORDON-FS-WRITE" || !denial.tried.starts_with(kWrite)) return false;
+  const policy::Policy* const policy = files();
+  if (policy == nullptr) return false;
+  const std::string path =
+      denial.resolved.empty() ? denial.tried.substr(kWrite.size()) : denial.resolved;
+  const policy::Reason reason =
+      policy->decide({.access = policy::Access::write, .path = path, .workspace = workspace_})
+          .reason;
+  return reason == policy::Reason::protected_ || reason == policy::Reason::hidden;
 }
 
 const policy::Policy* SeenRecord::files() {

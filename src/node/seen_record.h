@@ -14,6 +14,7 @@
 #include "monitor/watch_table.h"
 #include "node/denial_book.h"
 #include "node/refusal_tally.h"
+#include "node/responses.h"
 #include "os/filter/filter.h"
 #include "plan/lower.h"
 
@@ -27,6 +28,9 @@ class SeenRecord {
 
   // Told of each refusal that is not like one before; it outlives this.
   void when_refused(std::function<void(const Denial&)> act) { when_refused_ = std::move(act); }
+
+  // Counts what it is told; it outlives this.
+  void count_in(Responses& responses) { responses_ = &responses; }
 
   void take(const monitor::Seen& seen);
   // Of all so far, as its source counts; `known()` was told already.
@@ -47,6 +51,7 @@ class SeenRecord {
         paths_{lowered.paths} {}
   // Made when it is asked for first: most sandboxes are refused nothing.
   const policy::Policy* files();
+  bool is_of_a_protected_name(const Denial& denial);
 
   audit::Log* log_;
   audit::Subject subject_;
@@ -60,6 +65,7 @@ class SeenRecord {
   monitor::Untold told_;    // what is known of what was not told
   std::uint64_t lost_ = 0;  // that the log did not take
   std::function<void(const Denial&)> when_refused_;
+  Responses* responses_ = nullptr;  // nothing: nobody counts
 };
 
 }  // namespace cordon::node

@@ -56,6 +56,9 @@ void TenantNetwork::hear(const frame::EgressToNode& message) {
     }
   } else if (const auto* refused = std::get_if<frame::NetRefused>(&message)) {
     if (const NetworkEars* const ears = ears_of(refused->id)) ears->refused(*refused);
+  } else if (const auto* sent = std::get_if<frame::NetSent>(&message)) {
+    const NetworkEars* const ears = ears_of(sent->id);
+    if (ears != nullptr && ears->sent) ears->sent(sent->bytes);
   } else if (const auto* serving = std::get_if<frame::Serving>(&message)) {
     answer(serving->id, serving->generation, *serving);
   } else if (const auto* not_served = std::get_if<frame::NotServed>(&message)) {

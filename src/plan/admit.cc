@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/fencing.h"
+#include "plan/responses.h"
 #include "policy/keys.h"
 
 namespace cordon::plan {
@@ -137,7 +138,16 @@ bool is_seen(const Request& request, const PolicyDocument& document) {
                               [](const auto& stated) { return stated.value == "sensitive"; });
 }
 
+bool are_counted(const Request& request, const PolicyDocument& document) {
+  return request.situation.monitor != MonitorSource::none ||
+         std::ranges::none_of(document.responses, needs_monitor);
+}
+
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
+  if (key.path.starts_with("response")) {
+    return "what is refused inside is counted by nobody: the kernel cannot tell of it, or "
+           "--no-monitor";
+  }
   if (key.path == "monitor.record") {
     return request.situation.monitor == MonitorSource::witness
                ? "in local use what is only read is not seen (`sensitive`): only a node sees it"
@@ -154,6 +164,7 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
     if (key.path == "monitor.record" && is_seen(request, document)) continue;
+    if (key.path.starts_with("response") && are_counted(request, document)) continue;
     // With no network nothing is left to refuse or to count.
     if (is_offline(request) && only_bounds_network(key)) continue;
     request.refusals.add(

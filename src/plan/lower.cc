@@ -12,6 +12,7 @@
 #include "plan/ingress.h"
 #include "plan/network.h"
 #include "plan/path_rules.h"
+#include "plan/responses.h"
 #include "record/quantity.h"
 
 namespace cordon::plan {
@@ -78,6 +79,10 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   }
   if (situation.monitor != MonitorSource::none)
     lowered.paths = path_rules_of(policy, situation.default_image);
+  lowered.responses = responses_of(policy);
+  if (!lowered.responses.empty()) {
+    lowered.enforcement.mechanisms.push_back(response_mechanism(lowered.responses));
+  }
   check_size(request, plan);
 
   if (refusals != nullptr) *refusals = found.all();

@@ -12,6 +12,7 @@
 #include "frame/egress.h"
 #include "frame/launch_plan.h"
 #include "frame/path_rules.h"
+#include "frame/response.h"
 #include "plan/limits.h"
 #include "plan/situation.h"
 #include "policy/policy.h"
@@ -33,6 +34,7 @@ struct Lowered {
   std::string directory;                 // where processes start: the workspace
   // Only where the situation has a monitor: what was refused is judged by it again.
   std::vector<frame::PathDocument> paths{};
+  std::vector<frame::Response> responses{};
 };
 
 // Pure. Everything that the policy says is in the result, held or told in the Enforcement; what

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -140,6 +141,20 @@ Result<Lowered> narrow(const Lowered& lowered, policy::PolicyDocument by,
   keep_less(narrower.budgets.output, limits.output);
   tell(lowered, narrower);
   return narrower;
+}
+
+frame::Serve without_network(frame::Serve serve, const std::string& rule) {
+  const std::size_t colon = rule.rfind(':');
+  frame::NetDocument nothing{.origin = static_cast<std::uint8_t>(policy::Origin::site),
+                             .files = {{.name = rule.substr(0, colon),
+                                        .origin = static_cast<std::uint8_t>(policy::Origin::site)}},
+                             .mode = static_cast<std::uint8_t>(policy::NetworkMode::none)};
+  if (colon != std::string::npos) {
+    std::from_chars(rule.data() + colon + 1, rule.data() + rule.size(), nothing.mode_place.line);
+    nothing.mode_place.column = 1;
+  }
+  serve.documents.push_back(std::move(nothing));
+  return serve;
 }
 
 }  // namespace cordon::plan

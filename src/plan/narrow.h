@@ -20,4 +20,7 @@ inline constexpr std::size_t kMostNarrowings = 32;
 Result<Lowered> narrow(const Lowered& lowered, policy::PolicyDocument by,
                        policy::Problems& problems);
 
+// The same network, of which nothing may be reached any more, by the rule at `rule`.
+frame::Serve without_network(frame::Serve serve, const std::string& rule);
+
 }  // namespace cordon::plan

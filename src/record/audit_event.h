@@ -101,6 +101,16 @@ struct ConnectTried {
   std::string error;  // "ECONNREFUSED"; empty: it was made, or began
   friend bool operator==(const ConnectTried&, const ConnectTried&) = default;
 };
+// Something happened more often than the policy tolerates, and a right was taken away.
+struct ResponseTaken {
+  std::string when;  // what was counted: "denials"
+  std::uint64_t reached = 0;
+  std::uint64_t more_than = 0;
+  std::uint64_t within_seconds = 0;
+  std::string then;  // "revoke_network", "freeze", "kill"
+  std::string rule;
+  friend bool operator==(const ResponseTaken&, const ResponseTaken&) = default;
+};
 struct SandboxEnded {
   Verdict verdict;
   friend bool operator==(const SandboxEnded&, const SandboxEnded&) = default;
@@ -127,7 +137,7 @@ struct RecordsDropped {
 
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
-                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, SandboxEnded,
-                 LogRecovered, RecordsLost, RecordsDropped>;
+                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, ResponseTaken,
+                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon

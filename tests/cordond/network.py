@@ -194,7 +194,27 @@ def a_policy_that_is_narrowed(node, internet):
         expect(not reached(client, OTHER), "with no network at all")
 
 
-CHECKS = (a_policy_that_is_narrowed, hosts_that_are_granted, requests_are_judged, sandboxes_of_one_tenant_share_an_egress, lives_through_deaths,
+def a_network_that_a_response_revokes(node, internet):
+    """The second host is one too many: from then on nothing is reached, by the next node either; with one more tolerated both are."""
+    wanted = policy(f"{ALLOWED}:443", f"{OTHER}:443")
+    rule = {"when": "new_hosts", "more_than": 1, "within_seconds": 60, "then": "revoke_network"}
+    with node.client(tenant="a") as client:
+        sandbox = made(client, {"policy": {**wanted, "response": [rule]}, "timeout_seconds": 600})
+        equal(fetched(client, sandbox, "-k", f"https://{ALLOWED}/")[1], 0)
+        fetched(client, sandbox, "-k", f"https://{OTHER}/")        # cut while it is opened, or not
+        until = time.monotonic() + 1
+        while fetched(client, sandbox, "-k", f"https://{ALLOWED}/")[1] == 0:
+            expect(time.monotonic() < until, "reached after a second")
+        tolerant = made(client, {"policy": {**wanted, "response": [{**rule, "more_than": 2}]}})
+        for host in (ALLOWED, OTHER, ALLOWED):
+            equal(fetched(client, tolerant, "-k", f"https://{host}/")[1], 0, host)
+    node.end(node.node, 9)
+    node.start_node()
+    with node.client(tenant="a") as client:
+        expect(fetched(client, sandbox, "-k", f"https://{ALLOWED}/")[1] != 0, "after the node's death")
+
+
+CHECKS = (a_network_that_a_response_revokes, a_policy_that_is_narrowed, hosts_that_are_granted, requests_are_judged, sandboxes_of_one_tenant_share_an_egress, lives_through_deaths,
           lives_through_launchers)
 
 

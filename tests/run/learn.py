@@ -254,17 +254,17 @@ def one(name, act, arm, programs, internet):
     except Exception as error:
         word = "FAIL"
         told = str(error) if isinstance(error, AssertionError) else traceback.format_exc(limit=-3)
-    print(f"{word}  {name:<12} {arm:<5} {time.monotonic() - begin:6.1f} s  {told or ''}"[:4000], flush=True)
+    print(f"{word}  {name:<16} {arm:<5} {time.monotonic() - begin:6.1f} s  {told or ''}"[:4000], flush=True)
     return word
 
 
-def main():
+def main(checks=CHECKS):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", help="the directory of cordon and its programs")
     parser.add_argument("--as", dest="arms", choices=("root", "user"), action="append")
     parser.add_argument("names", nargs="*", help="only these checks")
     options = parser.parse_intermixed_args()
-    expect(set(options.names) <= set(CHECKS), "no such check:", *options.names)
+    expect(set(options.names) <= set(checks), "no such check:", *options.names)
     if os.geteuid() != 0:
         print("skipped: network namespaces and other users need root")
         return 77
@@ -275,7 +275,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))      # so that what was made is taken away
     with Internet() as internet:
         furnish(internet)
-        results = [one(name, act, arm, options.programs, internet) for name, act in CHECKS.items() if not options.names or name in options.names
+        results = [one(name, act, arm, options.programs, internet) for name, act in checks.items() if not options.names or name in options.names
                    for arm in options.arms or ("root", "user")]
     if "FAIL" in results:
         return 1
