@@ -16,6 +16,11 @@ struct Response {
   std::string then;  // "revoke_network", "freeze", "kill"
   std::string rule;  // "cordon.toml:12"
   bool is_taken = false;
+  // The same rule, whether it was taken or not.
+  bool is_like(const Response& other) const {
+    return when == other.when && more_than == other.more_than &&
+           within_seconds == other.within_seconds && then == other.then && rule == other.rule;
+  }
   CORDON_FIELDS(Response, self.when, self.more_than, self.within_seconds, self.then, self.rule,
                 self.is_taken);
 };

@@ -50,8 +50,8 @@ TEST(KeptPlan, OfEarlierDaemonsLacksWhatTheyDidNotKnow) {
   plan::Lowered lowered = some_plan();
   lowered.ingress.clear();
   std::string bytes = from_base64(kept_text(lowered, {}, {})).value_or(std::string{"?"});
-  ASSERT_EQ(bytes.front(), '\3');
-  for (const char version : {'\2', '\1'}) {
+  ASSERT_EQ(bytes.front(), '\4');
+  for (const char version : {'\3', '\2', '\1'}) {
     bytes.front() = version;
     EXPECT_FALSE(read_kept(to_base64(bytes)));  // it had no list, not even an empty one
     bytes.resize(bytes.size() - sizeof(std::uint32_t));
@@ -84,6 +84,21 @@ HeldGrant some_grant() {
                         .paths = {"/repos/**"},
                         .ttl_seconds = 60},
           "cordon-placeholder-x"};
+}
+
+TEST(KeptPlan, ComesBackWithItsResponsesAndWhichWereTaken) {
+  plan::Lowered lowered = some_plan();
+  lowered.responses = {{.when = "denials",
+                        .more_than = 3,
+                        .within_seconds = 5,
+                        .then = "freeze",
+                        .rule = "own.toml:3",
+                        .is_taken = true}};
+  const auto back = read_kept(kept_text(lowered, {}, {}));
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->lowered.responses.size(), 1U);
+  EXPECT_TRUE(back->lowered.responses.front().is_taken);
+  EXPECT_TRUE(back->lowered.responses.front().is_like(lowered.responses.front()));
 }
 
 TEST(KeptPlan, ComesBackWithItsGrants) {

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/local_monitor.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <boost/asio/post.hpp>
 
 #include "monitor/foresee.h"
 
 namespace cordon::node {
+namespace {
+
+// Of one turn of the loop: the caller's terminal waits meanwhile.
+constexpr std::size_t kMostATurn = 512;
+
+}  // namespace
 
 LocalMonitor::LocalMonitor(asio::any_io_executor executor, const plan::Lowered& lowered,
                            SeenRecord& record)
@@ -33,15 +42,22 @@ bool LocalMonitor::is_wanted(const monitor::Seen& seen) const {
 }
 
 void LocalMonitor::take_news() {
-  const monitor::Witness::News news = witness_->take();
-  if (!news.root) return;
-  const monitor::Ground ground{
-      .root = *news.root, .rules = fences_.paths, .has_landlock = fences_.landlock_abi > 0};
-  for (const monitor::Intent& intent : news.intents) {
-    const auto seen = monitor::foresee(intent, ground);
+  monitor::Witness::News news = witness_->take();
+  std::ranges::move(news.intents, std::back_inserter(waiting_));
+  root_ = std::move(news.root);
+  record_.take_untold(news.untold);
+  record_some(kMostATurn);
+  if (!waiting_.empty()) asio::post(executor_, [this] { take_news(); });
+}
+
+void LocalMonitor::record_some(std::size_t most) {
+  for (; root_ && most > 0 && !waiting_.empty(); --most) {
+    const auto seen = monitor::foresee(
+        waiting_.front(),
+        {.root = *root_, .rules = fences_.paths, .has_landlock = fences_.landlock_abi > 0});
+    waiting_.pop_front();
     if (seen && is_wanted(*seen)) record_.take(*seen);
   }
-  record_.take_untold(news.untold);
   record_.write();
 }
 
@@ -49,6 +65,7 @@ void LocalMonitor::end() {
   if (!witness_) return;
   witness_->join();
   take_news();
+  record_some(waiting_.size());
 }
 
 }  // namespace cordon::node

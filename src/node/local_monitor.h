@@ -3,6 +3,7 @@
 // runs, its refusals told at its end.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,8 @@ class LocalMonitor {
 
  private:
   void take_news();
+  // So many of those that wait, at most.
+  void record_some(std::size_t most);
   bool is_wanted(const monitor::Seen& seen) const;
 
   asio::any_io_executor executor_;
@@ -37,6 +40,8 @@ class LocalMonitor {
   monitor::Classes classes_;
   SeenRecord& record_;
   std::unique_ptr<monitor::Witness> witness_;
+  std::deque<monitor::Intent> waiting_;
+  std::shared_ptr<const os::Fd> root_;  // of the sandbox
 };
 
 }  // namespace cordon::node

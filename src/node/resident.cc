@@ -138,7 +138,7 @@ void Resident::revoke_network(const std::string& rule) {
 
 void Resident::take_response(const frame::Response& taken) {
   for (frame::Response& response : lowered_.responses) {
-    if (response.rule == taken.rule && response.when == taken.when) response.is_taken = true;
+    if (response.is_like(taken)) response.is_taken = true;
   }
 }
 

@@ -143,15 +143,23 @@ bool are_counted(const Request& request, const PolicyDocument& document) {
          std::ranges::none_of(document.responses, needs_monitor);
 }
 
+// What depends on who sees what happens inside.
+bool is_held_here(const policy::Key& key, const Request& request, const PolicyDocument& document) {
+  if (key.path == "monitor.record") return is_seen(request, document);
+  if (key.path == "response") return are_counted(request, document);
+  return true;
+}
+
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
-  if (key.path.starts_with("response")) {
-    return "what is refused inside is counted by nobody: the kernel cannot tell of it, or "
-           "--no-monitor";
+  if (key.path == "response") {
+    return "what is refused inside is counted by nobody (--no-monitor, or a kernel that cannot "
+           "tell)";
   }
   if (key.path == "monitor.record") {
     return request.situation.monitor == MonitorSource::witness
                ? "in local use what is only read is not seen (`sensitive`): only a node sees it"
-               : "nobody sees what happens inside: the kernel cannot tell of it, or --no-monitor";
+               : "what happens inside is seen by nobody (--no-monitor, or a kernel that cannot "
+                 "tell)";
   }
   return fmt::format("version {} does not enforce this key", CORDON_VERSION);
 }
@@ -159,12 +167,11 @@ std::string why_not_enforced(const policy::Key& key, const Request& request) {
 void admit_keys(const Request& request, const PolicyDocument& document) {
   for (const policy::StatedKey& stated : document.keys) {
     const policy::Key& key = *stated.key;
-    if (stated.neutral || policy::is_enforced(key)) continue;
+    if (stated.neutral) continue;
+    if (policy::is_enforced(key) && is_held_here(key, request, document)) continue;
     if (key.path == "isolation") continue;  // refused with words of its own
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
-    if (key.path == "monitor.record" && is_seen(request, document)) continue;
-    if (key.path.starts_with("response") && are_counted(request, document)) continue;
     // With no network nothing is left to refuse or to count.
     if (is_offline(request) && only_bounds_network(key)) continue;
     request.refusals.add(

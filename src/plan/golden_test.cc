@@ -33,6 +33,7 @@ std::string outcome(const policy::Policy& policy, const HostFacts& host,
 // As a caller with a repository: hooks and CI are there, one secret file, no other of the names.
 Situation at_a_repository(bool root, std::string_view workspace = "/srv/shop") {
   Situation situation = situation_of(root);
+  situation.monitor = MonitorSource::witness;
   const auto add = [&](std::string_view name, PathKind kind) {
     situation.survey.found.push_back({fmt::format("{}/{}", workspace, name), kind});
   };
