@@ -68,18 +68,18 @@ def protected_kill(caller):
 
 def births_freeze(caller):
     script = "i=0; while :; do /bin/true; i=$((i+1)); echo $i >count; done"
-    ended = run(caller, response("processes", 100, "freeze"), script, ["--live", "--time", "4s"])
+    ended = run(caller, response("processes", 100, "freeze"), script, ["--live", "--time", "3s"])
     equal(ended.verdict["ending"], "wall_time", ended.verdict)
     taken(caller, ended, "processes", "freeze", 2)
     reached = int((caller.workspace / "count").read_text())
-    free = run(caller, "", script, ["--live", "--time", "4s"])
+    free = run(caller, "", script, ["--live", "--time", "3s"])
     equal(free.verdict["ending"], "wall_time", free.verdict)
     many = int((caller.workspace / "count").read_text())
     expect(reached * 2 < many, "it was stopped", reached, many)
 
 
 def denials_freeze(caller):
-    ended = run(caller, response("denials", 0, "freeze"), "date +%s.%N; echo >/etc/x" + TICKS, ["--time", "4s"])
+    ended = run(caller, response("denials", 0, "freeze"), "date +%s.%N; echo >/etc/x" + TICKS, ["--time", "2s"])
     equal(ended.verdict["ending"], "wall_time", ended.verdict)
     taken(caller, ended, "denials", "freeze", 2)
     times = ticks(ended)
