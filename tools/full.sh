@@ -43,6 +43,9 @@ fuzz_all() {
     CORDON_MUTATIONS=10000 build/dev/src/audit/audit_test --gtest_filter=VerifyTest.FindsEveryMutation
     echo "== two hundred deaths of the writer of an audit log"
     CORDON_KILLS=200 python3 tests/cordond/audit.py build/dev/bin complete_after_deaths
+    echo "== five workloads from strict to a policy of their own, and what responses take away"
+    python3 tests/run/learn.py build/dev/bin
+    python3 tests/run/response.py build/dev/bin
     echo "== the daemon's tests under ThreadSanitizer"
     cmake --preset tsan -DCORDON_UNITY=ON --log-level=WARNING
     cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-notary cordon-bpf cordon-unpack \

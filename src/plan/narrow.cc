@@ -145,9 +145,10 @@ Result<Lowered> narrow(const Lowered& lowered, policy::PolicyDocument by,
 
 frame::Serve without_network(frame::Serve serve, const std::string& rule) {
   const std::size_t colon = rule.rfind(':');
-  frame::NetDocument nothing{.origin = static_cast<std::uint8_t>(policy::Origin::site),
-                             .files = {{.name = rule.substr(0, colon),
-                                        .origin = static_cast<std::uint8_t>(policy::Origin::site)}},
+  // Nobody's to edit: so no refusal offers a change of the file that would give it back.
+  constexpr auto kNobodys = static_cast<std::uint8_t>(policy::Origin::builtin);
+  frame::NetDocument nothing{.origin = kNobodys,
+                             .files = {{.name = rule.substr(0, colon), .origin = kNobodys}},
                              .mode = static_cast<std::uint8_t>(policy::NetworkMode::none)};
   if (colon != std::string::npos) {
     std::from_chars(rule.data() + colon + 1, rule.data() + rule.size(), nothing.mode_place.line);
