@@ -101,9 +101,9 @@ def fixes_of(caller):
         path = caller.home / f"refused{number}.toml"
         path.write_text(text)
         path.chmod(0o644)
-        fixes.update(denial.get("fix", "") for denial in caller.run(["--policy", str(path)], ["true"]).report["denials"])
+        fixes.update(denial["fix"] for denial in caller.run(["--policy", str(path)], ["true"]).report["denials"])
     for flags in REFUSED_FLAGS:
-        fixes.update(denial.get("fix", "") for denial in caller.run(flags, ["true"]).report["denials"])
+        fixes.update(denial["fix"] for denial in caller.run(flags, ["true"]).report["denials"])
     return sorted(fix for fix in fixes if fix)
 
 
