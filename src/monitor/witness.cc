@@ -53,20 +53,22 @@ void Witness::run() {
     for (bool changed = false; !changed;) {
       if (::poll(news.data(), news.size(), -1) < 0 && errno != EINTR) return;
       if (news[0].revents != 0) return;
-      for (std::size_t i = 0; i < listeners_.size(); ++i) {
-        const short seen = news[i + 2].revents;
-        if (seen == 0) continue;
-        if ((seen & POLLIN) != 0 && answer(listeners_[i])) continue;
-        listeners_[i] = os::Fd{};
-        changed = true;
-      }
-      std::erase_if(listeners_, [](const os::Fd& listener) { return !listener; });
+      changed = !answer_all(std::span{news}.subspan(2));
       if (news[1].revents != 0) {
         welcome();
         changed = true;
       }
     }
   }
+}
+
+bool Witness::answer_all(std::span<const pollfd> news) {
+  for (std::size_t i = 0; i < news.size(); ++i) {
+    const short seen = news[i].revents;
+    if (seen == 0 || ((seen & POLLIN) != 0 && answer(listeners_[i]))) continue;
+    listeners_[i] = os::Fd{};
+  }
+  return std::erase_if(listeners_, [](const os::Fd& listener) { return !listener; }) == 0;
 }
 
 void Witness::welcome() {

@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <poll.h>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -47,6 +49,8 @@ class Witness {
   Witness(os::Fd socket, Config config, os::Pipe stop)
       : socket_{std::move(socket)}, config_{std::move(config)}, stop_{std::move(stop)} {}
   void run();
+  // Of each listener what was heard. False: some are gone.
+  bool answer_all(std::span<const pollfd> news);
   void welcome();
   // False: nobody is left who could call there.
   bool answer(const os::Fd& listener);

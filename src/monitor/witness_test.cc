@@ -48,8 +48,8 @@ TEST(Witness, IsToldWhatIsIntendedAndLetsItGoOn) {
   const auto told = told_of_child(
       [] {
         if (::chdir("/tmp") != 0) return 1;
-        if (::openat(AT_FDCWD, "none/x", O_WRONLY | O_CREAT, 0600) >= 0) return 2;
-        if (::open("/dev/null", O_RDONLY) < 0) return 3;  // intends nothing
+        if (::openat(AT_FDCWD, "none/x", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0) return 2;
+        if (::open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return 3;  // intends nothing
         if (::rename("none/a", "/none/b") == 0) return 4;
         char name[] = "true";
         char word[] = "a b";

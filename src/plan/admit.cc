@@ -152,13 +152,13 @@ bool is_held_here(const policy::Key& key, const Request& request, const PolicyDo
 
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
   if (key.path == "response") {
-    return "what is refused inside is counted by nobody (--no-monitor, or a kernel that cannot "
+    return "what is refused inside is counted by nobody (turned off, or a kernel that cannot "
            "tell)";
   }
   if (key.path == "monitor.record") {
     return request.situation.monitor == MonitorSource::witness
                ? "in local use what is only read is not seen (`sensitive`): only a node sees it"
-               : "what happens inside is seen by nobody (--no-monitor, or a kernel that cannot "
+               : "what happens inside is seen by nobody (turned off, or a kernel that cannot "
                  "tell)";
   }
   return fmt::format("version {} does not enforce this key", CORDON_VERSION);

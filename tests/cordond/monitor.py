@@ -195,7 +195,7 @@ def nothing_without_a_recorder(node):
     expect("reported" not in begun and not any(row["name"] == "monitor" for row in begun["mechanisms"]), begun)
     equal(answer.status, 503, "a record that cannot be kept is not promised")
     denial, = answer.json["denials"]
-    expect(denial["tried"] == "monitor.record" and "not seen" in denial["why"], denial)
+    expect(denial["tried"] == "monitor.record" and "seen by nobody" in denial["why"], denial)
 
 
 SETTINGS["a_flood_is_bounded"] = "[audit]\nevents_per_second = 500\n"
