@@ -110,11 +110,11 @@ void tell(const Lowered& before, Lowered& lowered) {
                !mechanism.detail.ends_with(kNarrowed)) {
       tell(mechanism, mechanism.detail);
     } else if (mechanism.name == "wall_time" && budgets.wall != before.budgets.wall) {
-      tell(mechanism, fmt::format("{} s", budgets.wall->count()));
+      tell(mechanism, fmt::format("{} s", budgets.wall.value_or(std::chrono::seconds{0}).count()));
     } else if (mechanism.name == "cpu_time" && budgets.cpu != before.budgets.cpu) {
-      tell(mechanism, fmt::format("{} s", budgets.cpu->count()));
+      tell(mechanism, fmt::format("{} s", budgets.cpu.value_or(std::chrono::seconds{0}).count()));
     } else if (mechanism.name == "output" && budgets.output != before.budgets.output) {
-      tell(mechanism, to_size_text(*budgets.output));
+      tell(mechanism, to_size_text(budgets.output.value_or(0)));
     }
   }
 }
