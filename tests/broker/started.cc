@@ -67,8 +67,12 @@ void StartedBroker::start(std::optional<uid_t> uid, std::span<const os::Fd* cons
   owner_ = std::move(owner.one);
   egress_ = std::move(egress.one);
   const std::array<const os::Fd*, 1> beside{&egress.two};
-  const auto served = tell(frame::ServeEgress{tenant}, beside);
-  if (!std::holds_alternative<frame::EgressServed>(served)) std::cerr << "no egress is served\n";
+  // One that does not start may have ended by now.
+  const auto bytes = need(frame::encode_into(memory_, frame::ServeEgress{tenant}));
+  if (!os::send(owner_, bytes, beside)) return;
+  const auto served = heard_by_owner();
+  if (!served || !std::holds_alternative<frame::EgressServed>(*served))
+    std::cerr << "no egress is served\n";
 }
 
 bool StartedBroker::is_ready() const {
