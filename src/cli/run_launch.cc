@@ -160,6 +160,7 @@ Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& op
                   co_return outcome;
                 },
                 &launch));
+  records.responses.revoke_by({});
   launch.drain();
   face->leave();
   // Lost before it named its sandbox: nobody knows what it had made but the next one.
