@@ -56,13 +56,13 @@ class Foreseeing {
   Found find(const IntendedPath& path, Follow follow) const {
     const std::string whole = whole_of(path);
     if (!whole.starts_with('/')) return {};
-    auto there = os::look_at(ground_.root, whole, follow == Follow::yes);
+    auto there = os::look_at(ground_.root, whole, follow == Follow::yes, ground_.mounts);
     if (there) return {Target{.exists = true, .path = there->path, .about = *there}, 0};
     const int number = there.error().cause().value();
     if (number == ELOOP) return {};  // a link of /proc's, to what may have no path
     if (number != ENOENT) return {std::nullopt, number};
     const auto [above, name] = parted(whole);
-    auto directory = os::look_at(ground_.root, above, true);
+    auto directory = os::look_at(ground_.root, above, true, ground_.mounts);
     if (!directory) return {std::nullopt, ENOENT};
     std::string place = directory->path + (directory->path.ends_with('/') ? "" : "/") + name;
     return {Target{.exists = false, .path = std::move(place), .about = *std::move(directory)}, 0};
@@ -70,8 +70,8 @@ class Foreseeing {
 
   // A name goes from one mount to another by nobody's leave: the kernel says so before any fence.
   bool is_across_mounts(const IntendedPath& from, const IntendedPath& to) const {
-    const auto one = os::look_at(ground_.root, parted(whole_of(from)).first, true);
-    const auto two = os::look_at(ground_.root, parted(whole_of(to)).first, true);
+    const auto one = os::look_at(ground_.root, parted(whole_of(from)).first, true, ground_.mounts);
+    const auto two = os::look_at(ground_.root, parted(whole_of(to)).first, true, ground_.mounts);
     return one && two && one->mount != two->mount;
   }
 

@@ -17,6 +17,7 @@ struct Ground {
   const os::Fd& root;  // of the sandbox
   std::span<const frame::PathRule> rules;
   bool has_landlock = false;
+  os::KnownMounts& mounts;  // of this sandbox
 };
 
 // Its result is 0 where nothing stands in the way, the errno of the fence that does, or of the

@@ -34,7 +34,8 @@ class Foresight : public ::testing::Test {
   std::pair<int, std::string> outcome(Intent intent) {
     const std::vector<frame::PathRule> rules{{(base_ / "open").string(), frame::PathUse::all},
                                              {(base_ / "shut").string(), frame::PathUse::read}};
-    const auto seen = foresee(intent, {.root = root_, .rules = rules, .has_landlock = true});
+    const auto seen =
+        foresee(intent, {.root = root_, .rules = rules, .has_landlock = true, .mounts = mounts_});
     if (!seen) return {-1, ""};
     const auto* const file = std::get_if<SeenFile>(&seen->what);
     std::string path = file != nullptr ? file->resolved : "";
@@ -62,6 +63,7 @@ class Foresight : public ::testing::Test {
                    ("foresee" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
                     std::to_string(::getpid()));
   os::Fd root_;
+  os::KnownMounts mounts_;
 };
 
 using Outcome = std::pair<int, std::string>;

@@ -87,35 +87,37 @@ void Witness::welcome() {
 bool Witness::answer(const os::Fd& listener) {
   const auto call = os::seccomp_receive(listener);
   if (!call) return call.error().code() == Errc::not_found;
-  note(listener, *call);
-  static_cast<void>(os::seccomp_respond_continue(listener, call->id));
+  auto told = read(*call);
+  // Of a caller that has died meanwhile another may have got the id: what was read may be that
+  // one's, and is nobody's to record. One that gets its answer has waited for it.
+  if (os::seccomp_respond_continue(listener, call->id) && told) note(*std::move(told));
   return true;
 }
 
-void Witness::note(const os::Fd& listener, const os::SeccompNotification& call) {
-  if (!has_room()) return;
+std::optional<Witness::Told> Witness::read(const os::SeccompNotification& call) {
+  if (!has_room()) return std::nullopt;
   auto intent = read_intent(call);
-  if (!intent) return;
+  if (!intent) return std::nullopt;
   name(*intent, call.pid);
-  std::shared_ptr<const os::Fd> root;
-  if (!news_.root) {
-    if (auto opened = os::root_of(call.pid)) {
-      root = std::make_shared<const os::Fd>(*std::move(opened));
-    }
+  Told told{.intent = *std::move(intent), .root = nullptr};
+  if (news_.root) return told;
+  if (auto opened = os::root_of(call.pid)) {
+    told.root = std::make_shared<const os::Fd>(*std::move(opened));
   }
-  // Of a caller that has died meanwhile another may have got the id: what was read may be that
-  // one's, and is nobody's to record.
-  if (!os::seccomp_id_valid(listener, call.id)) return;
+  return told;
+}
+
+void Witness::note(Told told) {
   bool is_first = false;
   {
     const std::lock_guard held{lock_};
-    if (root) news_.root = std::move(root);
+    if (told.root) news_.root = std::move(told.root);
     if (news_.intents.size() >= kMostWaiting) {
       ++news_.untold.lost;
       return;
     }
     is_first = news_.intents.empty();
-    news_.intents.push_back(*std::move(intent));
+    news_.intents.push_back(std::move(told.intent));
   }
   if (is_first && config_.when_news) config_.when_news();
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <span>
 #include <thread>
@@ -54,7 +55,12 @@ class Witness {
   void welcome();
   // False: nobody is left who could call there.
   bool answer(const os::Fd& listener);
-  void note(const os::Fd& listener, const os::SeccompNotification& call);
+  struct Told {
+    Intent intent;
+    std::shared_ptr<const os::Fd> root;  // of the sandbox, where it was not known yet
+  };
+  std::optional<Told> read(const os::SeccompNotification& call);
+  void note(Told told);
   bool has_room();
   void name(Intent& intent, pid_t pid);
 

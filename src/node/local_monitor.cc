@@ -52,9 +52,10 @@ void LocalMonitor::take_news() {
 
 void LocalMonitor::record_some(std::size_t most) {
   for (; root_ && most > 0 && !waiting_.empty(); --most) {
-    const auto seen = monitor::foresee(
-        waiting_.front(),
-        {.root = *root_, .rules = fences_.paths, .has_landlock = fences_.landlock_abi > 0});
+    const auto seen = monitor::foresee(waiting_.front(), {.root = *root_,
+                                                          .rules = fences_.paths,
+                                                          .has_landlock = fences_.landlock_abi > 0,
+                                                          .mounts = mounts_});
     waiting_.pop_front();
     if (seen && is_wanted(*seen)) record_.take(*seen);
   }

@@ -42,6 +42,7 @@ class LocalMonitor {
   std::unique_ptr<monitor::Witness> witness_;
   std::deque<monitor::Intent> waiting_;
   std::shared_ptr<const os::Fd> root_;  // of the sandbox
+  os::KnownMounts mounts_;
 };
 
 }  // namespace cordon::node

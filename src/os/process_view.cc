@@ -132,22 +132,26 @@ Result<Fd> root_of(pid_t pid) {
   return openat(at_cwd(), place_of(pid, "root").c_str(), O_PATH | O_DIRECTORY);
 }
 
-Result<LookedAt> look_at(const Fd& root, const std::string& path, bool follow) {
+Result<LookedAt> look_at(const Fd& root, const std::string& path, bool follow, KnownMounts& known) {
   TRY(const Fd found,
       open_in_root(root, path.c_str(), {.flags = O_PATH | (follow ? 0 : O_NOFOLLOW)}));
   struct statx about{};
-  struct statvfs mount{};
   if (::statx(found.get(), "", AT_EMPTY_PATH, STATX_MODE | STATX_TYPE | STATX_MNT_ID, &about) !=
       0) {
     return Error::from_errno("statx");
   }
-  if (::fstatvfs(found.get(), &mount) != 0) return Error::from_errno("fstatvfs");
+  auto flags = known.find(about.stx_mnt_id);
+  if (flags == known.end()) {
+    struct statvfs mount{};
+    if (::fstatvfs(found.get(), &mount) != 0) return Error::from_errno("fstatvfs");
+    flags = known.emplace(about.stx_mnt_id, mount.f_flag).first;
+  }
   TRY(std::string place, link_at("/proc/self/fd/" + std::to_string(found.get())));
   return LookedAt{.path = std::move(place),
                   .mode = about.stx_mode,
                   .mount = about.stx_mnt_id,
-                  .read_only = (mount.f_flag & ST_RDONLY) != 0,
-                  .no_exec = (mount.f_flag & ST_NOEXEC) != 0};
+                  .read_only = (flags->second & ST_RDONLY) != 0,
+                  .no_exec = (flags->second & ST_NOEXEC) != 0};
 }
 
 }  // namespace cordon::os

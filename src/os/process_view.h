@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -43,7 +44,9 @@ struct LookedAt {
   bool read_only = false;   // its mount, or its file system
   bool no_exec = false;
 };
+// What is known of mounts, by their numbers, as long as nobody changes them: asked once for each.
+using KnownMounts = std::map<std::uint64_t, unsigned long>;
 // `path`: from `root` on. Follows a link at its end only where that is asked for.
-Result<LookedAt> look_at(const Fd& root, const std::string& path, bool follow);
+Result<LookedAt> look_at(const Fd& root, const std::string& path, bool follow, KnownMounts& known);
 
 }  // namespace cordon::os
