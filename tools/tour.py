@@ -5,15 +5,16 @@
 A transcript is a fenced block with a line that begins with "$ ". Lines beginning with "> " continue the command; what
 follows, up to the next command, is its output. `cordon doctor` depends on the machine and is only run, not compared.
 
-Every block begins at the repository's root, and `cd` holds until its end. A run has another id each time: it is printed
-as ID, and ID in a command stands for the last one; how many seconds a run took is printed as 0, and the directory that a
-command is run in as /home/user/shop. What runs leave behind
-goes to a directory of its own, which is removed.
+Every block begins in a copy of README.md, docs/ and examples/, and `cd` holds until its end. A run has another id each
+time: it is printed as ID, and ID in a command stands for the last one; how many seconds a run took is printed as 0, and
+the directory that a command is run in as /home/user/shop. It is a copy because a repository may lie at a path that
+transcripts name. What runs leave behind goes to a directory of its own, which is removed.
 """
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ binary = pathlib.Path(sys.argv[1]).resolve()
 update = "--update" in sys.argv
 scratch = tempfile.TemporaryDirectory(prefix="cordon-tour-", ignore_cleanup_errors=True)
 left_in = pathlib.Path(scratch.name, "left-in")
+begin = pathlib.Path(scratch.name, "begin")
 environment = {"PATH": f"{binary.parent}:/usr/bin:/bin", "HOME": "/home/user", "LANG": "C.UTF-8",
                "TMPDIR": scratch.name, "XDG_STATE_HOME": f"{scratch.name}/state",
                "XDG_CACHE_HOME": f"{scratch.name}/cache"}
@@ -47,7 +49,7 @@ def output_of(command, place):
 
 def replay(name, lines):
     global ran
-    out, i, place = [], 0, os.getcwd()
+    out, i, place = [], 0, str(begin)
     while i < len(lines):
         if not lines[i].startswith("$ "):
             out.append(lines[i])
@@ -74,6 +76,9 @@ def replay(name, lines):
 
 
 os.chdir(pathlib.Path(__file__).resolve().parent.parent)
+for directory in ("docs", "examples"):
+    shutil.copytree(directory, begin / directory)
+shutil.copy("README.md", begin)
 for path in [pathlib.Path("README.md"), *sorted(pathlib.Path("docs").glob("*.md"))]:
     text = path.read_text()
 
