@@ -99,10 +99,10 @@ std::optional<Witness::Told> Witness::read(const os::SeccompNotification& call) 
   auto intent = read_intent(call);
   if (!intent) return std::nullopt;
   name(*intent, call.pid);
-  Told told{.intent = *std::move(intent), .root = nullptr};
-  if (news_.root) return told;
-  if (auto opened = os::root_of(call.pid)) {
-    told.root = std::make_shared<const os::Fd>(*std::move(opened));
+  Told told{.intent = *std::move(intent), .tree = nullptr};
+  if (news_.tree) return told;
+  if (auto held = os::tree_of(call.pid)) {
+    told.tree = std::make_shared<const os::HeldTree>(*std::move(held));
   }
   return told;
 }
@@ -111,7 +111,7 @@ void Witness::note(Told told) {
   bool is_first = false;
   {
     const std::lock_guard held{lock_};
-    if (told.root) news_.root = std::move(told.root);
+    if (told.tree) news_.tree = std::move(told.tree);
     if (news_.intents.size() >= kMostWaiting) {
       ++news_.untold.lost;
       return;
@@ -151,7 +151,7 @@ void Witness::name(Intent& intent, pid_t pid) {
 
 Witness::News Witness::take() {
   const std::lock_guard held{lock_};
-  return {.intents = std::exchange(news_.intents, {}), .root = news_.root, .untold = news_.untold};
+  return {.intents = std::exchange(news_.intents, {}), .tree = news_.tree, .untold = news_.untold};
 }
 
 }  // namespace cordon::monitor

@@ -39,8 +39,8 @@ class Witness {
 
   struct News {
     std::vector<Intent> intents;
-    std::shared_ptr<const os::Fd> root;  // of the sandbox; nothing before the first call
-    Untold untold;                       // of all so far
+    std::shared_ptr<const os::HeldTree> tree;  // of the sandbox; nothing before the first call
+    Untold untold;                             // of all so far
   };
   News take();
   // Waits until nobody is left who could call. After the sandbox's end.
@@ -57,7 +57,7 @@ class Witness {
   bool answer(const os::Fd& listener);
   struct Told {
     Intent intent;
-    std::shared_ptr<const os::Fd> root;  // of the sandbox, where it was not known yet
+    std::shared_ptr<const os::HeldTree> tree;  // of the sandbox, where it was not known yet
   };
   std::optional<Told> read(const os::SeccompNotification& call);
   void note(Told told);

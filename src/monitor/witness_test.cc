@@ -39,7 +39,7 @@ std::vector<Intent> told_of_child(const std::function<int()>& body, std::uint64_
   EXPECT_EQ(end->value, 0);
   (*witness)->join();
   const Witness::News news = (*witness)->take();
-  EXPECT_TRUE(news.root);
+  EXPECT_TRUE(news.tree);
   if (untold != nullptr) *untold = news.untold;
   return news.intents;
 }

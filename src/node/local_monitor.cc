@@ -42,17 +42,18 @@ bool LocalMonitor::is_wanted(const monitor::Seen& seen) const {
 }
 
 void LocalMonitor::take_news() {
+  if (!witness_) return;  // it was asked for before the end
   monitor::Witness::News news = witness_->take();
   std::ranges::move(news.intents, std::back_inserter(waiting_));
-  root_ = std::move(news.root);
+  tree_ = std::move(news.tree);
   record_.take_untold(news.untold);
   record_some(kMostATurn);
   if (!waiting_.empty()) asio::post(executor_, [this] { take_news(); });
 }
 
 void LocalMonitor::record_some(std::size_t most) {
-  for (; root_ && most > 0 && !waiting_.empty(); --most) {
-    const auto seen = monitor::foresee(waiting_.front(), {.root = *root_,
+  for (; tree_ && most > 0 && !waiting_.empty(); --most) {
+    const auto seen = monitor::foresee(waiting_.front(), {.root = tree_->root,
                                                           .rules = fences_.paths,
                                                           .has_landlock = fences_.landlock_abi > 0,
                                                           .mounts = mounts_});
@@ -67,6 +68,9 @@ void LocalMonitor::end() {
   witness_->join();
   take_news();
   record_some(waiting_.size());
+  // What the sandbox had mounted goes with the last who holds it.
+  witness_.reset();
+  tree_.reset();
 }
 
 }  // namespace cordon::node

@@ -41,7 +41,7 @@ class LocalMonitor {
   SeenRecord& record_;
   std::unique_ptr<monitor::Witness> witness_;
   std::deque<monitor::Intent> waiting_;
-  std::shared_ptr<const os::Fd> root_;  // of the sandbox
+  std::shared_ptr<const os::HeldTree> tree_;  // of the sandbox
   os::KnownMounts mounts_;
 };
 

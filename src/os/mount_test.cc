@@ -10,27 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "os/file.h"
-#include "os/id_map.h"
-#include "os/namespace.h"
 #include "os/openat2.h"
 #include "os/process.h"
 #include "os/test_support.h"
 
 namespace cordon::os {
 namespace {
-
-// Puts the (child) process into a user and a mount namespace of its own, as root there.
-Status enter_own_namespaces() {
-  const std::array uids{IdRange{0, ::geteuid(), 1}};
-  const std::array gids{IdRange{0, ::getegid(), 1}};
-  TRY_DO(unshare({Ns::user, Ns::mount}));
-  TRY_DO(deny_setgroups(::getpid()));
-  TRY_DO(write_uid_map(::getpid(), uids));
-  TRY_DO(write_gid_map(::getpid(), gids));
-  // A namespace that belongs to a new user namespace gets its mounts as slaves already; private
-  // also keeps foreign mounts from coming in.
-  return set_propagation(at_cwd(), "/", Propagation::private_);
-}
 
 Result<Fd> new_tmpfs(const MountAttributes& attributes = {}) {
   TRY(const Fd context, fsopen("tmpfs"));

@@ -128,8 +128,10 @@ Result<std::string> descriptor_of(pid_t pid, int number) {
   return link_at(place_of(pid, "fd/" + std::to_string(number)));
 }
 
-Result<Fd> root_of(pid_t pid) {
-  return openat(at_cwd(), place_of(pid, "root").c_str(), O_PATH | O_DIRECTORY);
+Result<HeldTree> tree_of(pid_t pid) {
+  TRY(Fd root, openat(at_cwd(), place_of(pid, "root").c_str(), O_PATH | O_DIRECTORY));
+  TRY(Fd mounts, openat(at_cwd(), place_of(pid, "ns/mnt").c_str(), O_RDONLY));
+  return HeldTree{.root = std::move(root), .mounts = std::move(mounts)};
 }
 
 Result<LookedAt> look_at(const Fd& root, const std::string& path, bool follow, KnownMounts& known) {

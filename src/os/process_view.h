@@ -33,8 +33,13 @@ Result<ProcessNames> names_of(pid_t pid);
 Result<std::string> directory_of(pid_t pid);
 // What its descriptor is: a path as it sees it itself, or another name.
 Result<std::string> descriptor_of(pid_t pid, int number);
-// Its root, to look at and not into.
-Result<Fd> root_of(pid_t pid);
+// Its root, to look at and not into. Its mounts stay where they are as long as this is held, also
+// when nobody lives in them any more.
+struct HeldTree {
+  Fd root;
+  Fd mounts;
+};
+Result<HeldTree> tree_of(pid_t pid);
 
 // A file in another's tree, looked at and not opened: no link of that tree leads out of it.
 struct LookedAt {

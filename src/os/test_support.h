@@ -3,6 +3,7 @@
 // goes away.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,9 @@
 
 #include "base/result.h"
 #include "os/file.h"
+#include "os/id_map.h"
+#include "os/mount.h"
+#include "os/namespace.h"
 
 namespace cordon::os {
 
@@ -41,6 +45,19 @@ std::string in_child(Act act) {
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
   if (WEXITSTATUS(status) != 0) return "exit " + std::to_string(WEXITSTATUS(status));
   return said ? *said : said.error().text();
+}
+
+// Puts the (child) process into a user and a mount namespace of its own, as root there.
+inline Status enter_own_namespaces() {
+  const std::array uids{IdRange{0, ::geteuid(), 1}};
+  const std::array gids{IdRange{0, ::getegid(), 1}};
+  TRY_DO(unshare({Ns::user, Ns::mount}));
+  TRY_DO(deny_setgroups(::getpid()));
+  TRY_DO(write_uid_map(::getpid(), uids));
+  TRY_DO(write_gid_map(::getpid(), gids));
+  // A namespace that belongs to a new user namespace gets its mounts as slaves already; private
+  // also keeps foreign mounts from coming in.
+  return set_propagation(at_cwd(), "/", Propagation::private_);
 }
 
 // A new directory that only its owner enters, removed with all it holds.
