@@ -5,19 +5,15 @@
 #include <ostream>
 #include <tuple>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
 #include "cli/policy_verbs.h"
 #include "cli/replay.h"
 #include "terminal/text_filter.h"
+#include "wire/json_writer.h"
 
 namespace cordon::cli {
 namespace {
-
-namespace json = boost::json;
 
 // How an act was answered then, and is now.
 enum class Turn : std::uint8_t { newly_refused, newly_allowed, still_refused, still_allowed };
@@ -105,21 +101,28 @@ void print_text(const Replay& found, std::ostream& out) {
 }
 
 void print_json(const Replay& found, std::ostream& out) {
-  json::array acts;
+  wire::JsonWriter json;  // a path need not be UTF-8
+  json.begin_object();
+  json.number("runs", found.runs);
+  json.number("unasked", found.unasked);
+  for (const Turn turn : kTurns) json.number(words_of(turn).name, found.uses(turn));
+  json.key("acts");
+  json.begin_array();
   for (const Replayed& one : found.acts) {
-    acts.push_back(json::object{{"sandbox", one.sandbox},
-                                {"kind", one.kind},
-                                {"what", one.what},
-                                {"uses", one.uses},
-                                {"turn", words_of(turn_of(one)).name},
-                                {"effect", to_string(one.now)},
-                                {"rule", one.rule},
-                                {"why", one.why}});
+    json.begin_object();
+    json.text("sandbox", one.sandbox);
+    json.text("kind", one.kind);
+    json.text("what", one.what);
+    json.number("uses", one.uses);
+    json.text("turn", words_of(turn_of(one)).name);
+    json.text("effect", to_string(one.now));
+    json.text("rule", one.rule);
+    json.text("why", one.why);
+    json.end_object();
   }
-  json::object told{{"runs", found.runs}, {"unasked", found.unasked}};
-  for (const Turn turn : kTurns) told[words_of(turn).name] = found.uses(turn);
-  told["acts"] = std::move(acts);
-  out << told << '\n';
+  json.end_array();
+  json.end_object();
+  out << json.take() << '\n';
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "cli/audit_verbs.h"
 #include "cli/host_cache.h"
 #include "cli/preset_names.h"
+#include "cli/replaced_file.h"
 #include "cli/run_launch.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
@@ -173,11 +174,12 @@ int run_reported(const RunOptions& options, RunReport& report, Context& context)
 }
 
 void run_command(const RunOptions& options, Context& context) {
-  std::optional<ReportFile> file;
+  // Held from before the sandbox exists.
+  std::optional<ReplacedFile> file;
   if (!options.json.empty()) {
-    auto opened = ReportFile::open(options.json);
+    auto opened = ReplacedFile::open(options.json);
     if (!opened) {
-      fail(context, opened.error());
+      fail(context, std::move(opened).error().with("--json " + options.json));
       context.exit = Exit::not_started;
       return;
     }
@@ -187,8 +189,9 @@ void run_command(const RunOptions& options, Context& context) {
   report.exit = run_reported(options, report, context);
   context.exit = static_cast<Exit>(report.exit);
   if (!file) return;
-  if (const Status written = file->write(report); !written) {
-    context.err << "cordon: " << written.error().text() << '\n';
+  if (Status written = file->write(to_json(report), 0600); !written) {
+    context.err << "cordon: "
+                << std::move(written).error().with("the report " + file->name()).text() << '\n';
   }
 }
 

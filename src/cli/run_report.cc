@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_report.h"
 
-#include <fcntl.h>
-
-#include "base/id.h"
-#include "os/directory.h"
-#include "os/file.h"
-#include "os/random.h"
 #include "wire/json_writer.h"
 
 namespace cordon::cli {
@@ -102,29 +96,6 @@ std::string to_json(const RunReport& report) {
   }
   json.end_object();
   return json.take() + "\n";
-}
-
-Result<ReportFile> ReportFile::open(const std::string& file) {
-  const std::size_t slash = file.rfind('/');
-  const std::string parent = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-  const std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
-  if (name.empty()) return Error{Errc::invalid, "--json " + file + ": not a file"};
-  auto dir = os::openat(os::at_cwd(), parent.c_str(), O_PATH | O_DIRECTORY);
-  if (!dir) return std::move(dir).error().with("--json " + file);
-  return ReportFile{*std::move(dir), name};
-}
-
-Status ReportFile::write(const RunReport& report) const {
-  // A name that the sandbox could not know, made anew: nothing that it put there is followed.
-  TRY(const auto random, os::random_bytes<10>());
-  const std::string part = ".cordon-report-" + base32(random);
-  Status done = os::create_file(dir_, part.c_str(), to_json(report), 0600);
-  if (done) done = os::renameat(dir_, part.c_str(), dir_, name_.c_str(), os::Replace::allow);
-  if (!done) {
-    static_cast<void>(os::unlinkat(dir_, part.c_str()));
-    return std::move(done).error().with("the report " + name_);
-  }
-  return {};
 }
 
 }  // namespace cordon::cli

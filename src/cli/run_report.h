@@ -27,18 +27,4 @@ struct RunReport {
 
 std::string to_json(const RunReport& report);
 
-// Where the report goes, held from before the sandbox exists: whatever the sandbox does to the
-// names on the way there, it is that directory.
-class ReportFile {
- public:
-  static Result<ReportFile> open(const std::string& file);
-  // Whole or not at all, so that a reader never sees half of it.
-  Status write(const RunReport& report) const;
-
- private:
-  ReportFile(os::Fd dir, std::string name) : dir_{std::move(dir)}, name_{std::move(name)} {}
-  os::Fd dir_;
-  std::string name_;
-};
-
 }  // namespace cordon::cli

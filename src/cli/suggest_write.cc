@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts a changed policy where a person wants it, after showing it.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include <fmt/format.h>
 
+#include "cli/replaced_file.h"
 #include "cli/suggest.h"
 #include "os/standard_streams.h"
 #include "review/line_diff.h"
@@ -16,26 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In one step: whoever reads it meanwhile reads the old one or the new one.
-Status replace_file(const std::string& file, const std::string& text) {
+// What the file holds was read and shown, so it is the one that is meant, also through a link.
+// Where there is none yet no link is followed: a sandbox may have put it there.
+Status replace_policy(const std::string& file, const std::string& text) {
+  constexpr auto kNew = static_cast<fs::perms>(0644);
   std::error_code error;
-  const fs::path whole = fs::weakly_canonical(file, error);
-  const fs::path part = whole.string() + ".cordon-part";
-  const auto failed = [&](std::string_view what) {
-    std::error_code ignored;
-    fs::remove(part, ignored);
-    return Error{Errc::unavailable, fmt::format("{}: {}", file, what)};
-  };
-  std::ofstream out{part, std::ios::binary | std::ios::trunc};
-  out << text;
-  out.close();
-  if (!out) return failed("cannot be written");
-  if (const auto status = fs::status(whole, error); fs::exists(status)) {
-    fs::permissions(part, status.permissions(), error);
-    if (error) return failed(error.message());
-  }
-  fs::rename(part, whole, error);
-  if (error) return failed(error.message());
+  const auto status = fs::status(file, error);
+  const std::string place = fs::exists(status) ? fs::canonical(file, error).string() : file;
+  if (error && fs::exists(status)) return Error{Errc::unavailable, file + ": " + error.message()};
+  auto replaced = ReplacedFile::open(place);
+  if (!replaced) return std::move(replaced).error().with(file);
+  const fs::perms mode = fs::exists(status) ? status.permissions() : kNew;
+  Status done = replaced->write(text, static_cast<unsigned>(mode));
+  if (!done) return std::move(done).error().with(file);
   return {};
 }
 
@@ -67,7 +60,7 @@ void write_policy(const SuggestOptions& options, const ChangedPolicy& policy,
       return;
     }
   }
-  if (const Status done = replace_file(policy.file, text); !done) {
+  if (const Status done = replace_policy(policy.file, text); !done) {
     return fail(context, done.error());
   }
   if (is_silent) return;
