@@ -47,25 +47,19 @@ class Foreseeing {
  public:
   explicit Foreseeing(const Ground& ground) : ground_{ground} {}
 
-  // Nothing: what it leads to is not in the tree, or has no path. Its directory may be missing too:
-  // then the kernel says so before any fence does.
-  struct Found {
-    std::optional<Target> target;
-    int plain_error = 0;
-  };
-  Found find(const IntendedPath& path, Follow follow) const {
+  // Nothing: what it leads to is not in the tree, has no path (a link of /proc's), or has no
+  // directory, and then the kernel says so before any fence does.
+  std::optional<Target> find(const IntendedPath& path, Follow follow) const {
     const std::string whole = whole_of(path);
-    if (!whole.starts_with('/')) return {};
+    if (!whole.starts_with('/')) return std::nullopt;
     auto there = os::look_at(ground_.root, whole, follow == Follow::yes, ground_.mounts);
-    if (there) return {Target{.exists = true, .path = there->path, .about = *there}, 0};
-    const int number = there.error().cause().value();
-    if (number == ELOOP) return {};  // a link of /proc's, to what may have no path
-    if (number != ENOENT) return {std::nullopt, number};
+    if (there) return Target{.exists = true, .path = there->path, .about = *there};
+    if (there.error().cause().value() != ENOENT) return std::nullopt;
     const auto [above, name] = parted(whole);
     auto directory = os::look_at(ground_.root, above, true, ground_.mounts);
-    if (!directory) return {std::nullopt, ENOENT};
+    if (!directory) return std::nullopt;
     std::string place = directory->path + (directory->path.ends_with('/') ? "" : "/") + name;
-    return {Target{.exists = false, .path = std::move(place), .about = *std::move(directory)}, 0};
+    return Target{.exists = false, .path = std::move(place), .about = *std::move(directory)};
   }
 
   // A name goes from one mount to another by nobody's leave: the kernel says so before any fence.
@@ -175,24 +169,24 @@ std::optional<Seen> foresee(const Intent& intent, const Ground& ground) {
   }
   const Foreseeing foreseeing{ground};
   const std::string_view call = os::call_name(intent.call);
-  auto found = foreseeing.find(intent.path, follow_of(intent, call));
-  if (!found.target) return std::nullopt;
-  seen.result = -outcome_of(intent, call, *found.target, foreseeing);
+  const auto target = foreseeing.find(intent.path, follow_of(intent, call));
+  if (!target) return std::nullopt;
+  seen.result = -outcome_of(intent, call, *target, foreseeing);
   if (intent.of == CallKind::Of::exec && seen.result == 0) {
     seen.what = SeenExec{
         .program = intent.path.used, .arguments = intent.texts, .directory = intent.directory};
     return seen;
   }
   SeenFile file{.used = intent.path.used,
-                .resolved = found.target->path,
+                .resolved = target->path,
                 .flags = intent.flags,
                 .is_opened = intent.of == CallKind::Of::open};
   if (intent.second && seen.result != -ENOENT) {
     const auto second = foreseeing.find(*intent.second, Follow::no);
-    if (!second.target) return std::nullopt;
+    if (!second) return std::nullopt;
     file.second = intent.second->used;
-    file.second_resolved = second.target->path;
-    if (seen.result == 0) seen.result = -outcome_of_second(call, *second.target, foreseeing);
+    file.second_resolved = second->path;
+    if (seen.result == 0) seen.result = -outcome_of_second(call, *second, foreseeing);
     if (seen.result != 0 && foreseeing.is_across_mounts(intent.path, *intent.second)) {
       seen.result = -EXDEV;
     }

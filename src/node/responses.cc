@@ -38,21 +38,22 @@ Denial denial_of(const Tripped& tripped) {
 }  // namespace
 
 void Responses::act_by(Acts acts) {
-  if (acts.revoke_network == nullptr) acts.revoke_network = std::move(acts_.revoke_network);
   acts_ = std::move(acts);
-  for (const Tripped& tripped : std::exchange(waiting_, {})) act(tripped);
+  act_on_waiting();
 }
 
-void Responses::revoke_by(std::function<void(const Tripped&)> act) {
-  acts_.revoke_network = std::move(act);
-  for (const Tripped& tripped : std::exchange(waiting_, {})) this->act(tripped);
+void Responses::revoke_by(Act act) {
+  revoke_ = std::move(act);
+  act_on_waiting();
+}
+
+void Responses::act_on_waiting() {
+  for (const Tripped& tripped : std::exchange(waiting_, {})) act(tripped);
 }
 
 void Responses::act(const Tripped& tripped) {
   const std::string& then = tripped.response.then;
-  const auto& how = then == "kill"     ? acts_.kill
-                    : then == "freeze" ? acts_.freeze
-                                       : acts_.revoke_network;
+  const Act& how = then == "kill" ? acts_.kill : then == "freeze" ? acts_.freeze : revoke_;
   if (how) return how(tripped);
   waiting_.push_back(tripped);
 }

@@ -19,10 +19,10 @@ class Responses {
  public:
   // What is done of one that is due. Each may be asked for before anybody can do it: then it is
   // done when somebody can.
+  using Act = std::function<void(const Tripped&)>;
   struct Acts {
-    std::function<void(const Tripped&)> kill;
-    std::function<void(const Tripped&)> freeze;
-    std::function<void(const Tripped&)> revoke_network;
+    Act kill;
+    Act freeze;
   };
   // `log` outlives it.
   Responses(audit::Log& log, audit::Subject subject, const std::vector<frame::Response>& responses)
@@ -30,9 +30,9 @@ class Responses {
   Responses(const Responses&) = delete;
   Responses& operator=(const Responses&) = delete;
 
-  // Of those that are given; the others stay. Without any, nobody acts any more.
+  // In place of who did before; nothing: nobody does.
   void act_by(Acts acts);
-  void revoke_by(std::function<void(const Tripped&)> act);
+  void revoke_by(Act act);
   // Told of each that was taken, and how it is told of; it outlives this.
   using Taken = std::function<void(const Tripped&, const Denial&)>;
   void when_taken(Taken act) { when_taken_ = std::move(act); }
@@ -48,11 +48,13 @@ class Responses {
  private:
   void take(const std::vector<Tripped>& due);
   void act(const Tripped& tripped);
+  void act_on_waiting();
 
   audit::Log& log_;
   audit::Subject subject_;
   Tripwires wires_;
   Acts acts_;
+  Act revoke_;
   std::vector<Tripped> waiting_;  // for somebody who can
   std::vector<Denial> taken_;
   Taken when_taken_;

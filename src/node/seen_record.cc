@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "monitor/told.h"
 #include "plan/path_rules.h"
+#include "policy/act.h"
 
 namespace cordon::node {
 
@@ -37,15 +38,10 @@ void SeenRecord::take(const monitor::Seen& seen) {
 }
 
 bool SeenRecord::is_of_a_protected_name(const Denial& denial) {
-  constexpr std::string_view kWrite = "write ";
-  if (denial.code != "CORDON-FS-WRITE" || !denial.tried.starts_with(kWrite)) return false;
-  const policy::Policy* const policy = files();
-  if (policy == nullptr) return false;
-  const std::string path =
-      denial.resolved.empty() ? denial.tried.substr(kWrite.size()) : denial.resolved;
-  const policy::Reason reason =
-      policy->decide({.access = policy::Access::write, .path = path, .workspace = workspace_})
-          .reason;
+  const auto act = policy::act_of(denial);
+  const auto* const path = act ? std::get_if<policy::PathAct>(&*act) : nullptr;
+  if (path == nullptr || path->access != policy::Access::write || files() == nullptr) return false;
+  const policy::Reason reason = policy::decide(*files(), *act, workspace_).reason;
   return reason == policy::Reason::protected_ || reason == policy::Reason::hidden;
 }
 
