@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks of this suite: each has a name, the rows of the containment matrix that it speaks for, and the arms it runs in."""
+import time
+import traceback
 from dataclasses import dataclass
 
 import names
@@ -20,6 +22,21 @@ class Check:
 
 class Skip(Exception):
     """The reason why a check cannot be made here."""
+
+
+def judged(name, arm, act):
+    """Says in a line how it ended, and gives the line's first word."""
+    begin = time.monotonic()
+    try:
+        told = act()
+        word = "pass"
+    except Skip as reason:
+        word, told = "skip", reason
+    except Exception as error:
+        word = "FAIL"
+        told = str(error) if isinstance(error, AssertionError) else traceback.format_exc(limit=-3)
+    print(f"{word}  {name:<36} {arm:<5} {time.monotonic() - begin:6.1f} s  {told or ''}"[:3000], flush=True)
+    return word
 
 
 def check(name, *rows, arms=("root", "user"), slow=False, counter=None):

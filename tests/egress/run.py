@@ -12,8 +12,6 @@ import pathlib
 import shutil
 import signal
 import sys
-import time
-import traceback
 
 sys.dont_write_bytecode = True     # the sources may lie where nothing is to be left behind
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -35,7 +33,7 @@ import checks_toggle       # noqa: F401, E402
 import checks_upstream     # noqa: F401, E402
 import rows  # noqa: E402
 from arms import Traveller  # noqa: E402
-from checks import CHECKS, Skip, Stage, expect  # noqa: E402
+from checks import CHECKS, Stage, expect, judged  # noqa: E402
 from internet import Internet  # noqa: E402
 
 ARMS = ("bare", "root", "user")
@@ -43,18 +41,11 @@ NEEDED = ("nginx", "nft", "ip", "nsenter", "unshare", "openssl", "redis-server",
 
 
 def one(each, stage):
-    begin = time.monotonic()
-    try:
+    def act():
         told = each.act(stage)
         expect(stage.bare or stage.seen or each.counter is not None, "vacuous: nothing was seen to get through")
-        word = "pass"
-    except Skip as reason:
-        word, told = "skip", reason
-    except Exception as error:
-        word = "FAIL"
-        told = str(error) if isinstance(error, AssertionError) else traceback.format_exc(limit=-3)
-    print(f"{word}  {each.name:<36} {stage.arm:<5} {time.monotonic() - begin:6.1f} s  {told or ''}"[:3000], flush=True)
-    return word
+        return told
+    return judged(each.name, stage.arm, act)
 
 
 def main():
