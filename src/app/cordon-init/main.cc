@@ -7,6 +7,7 @@
 
 #include "guest/guest.h"
 #include "os/fd.h"
+#include "os/process.h"
 
 namespace {
 
@@ -21,6 +22,8 @@ int main() {
   ::mallopt(M_MMAP_THRESHOLD, kLargest);
   ::mallopt(M_TRIM_THRESHOLD, kLargest);
   ::mallopt(M_TOP_PAD, 0);
+  // It executes nothing itself, and what it has is nobody else's.
+  static_cast<void>(cordon::os::set_cloexec_from(kControl));
   const bool has_witness = ::fcntl(kWitness, F_GETFD) >= 0;
   const cordon::os::Fd witness{has_witness ? kWitness : -1};
   return static_cast<int>(
