@@ -93,6 +93,7 @@ struct OpenNotary {
 // The monitor's program in the kernel: what holds it there, and how it is spoken with. With
 // descriptors beside it, those of the last answer, for a launcher that has taken the place of
 // another: its own goes then. Answered by RecorderOpened or Refused.
+inline constexpr std::size_t kRecorderParts = 5;  // memory, ring, three links
 struct OpenRecorder {
   CORDON_FIELDS(OpenRecorder);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/recorder.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/bytes.h"
@@ -17,9 +18,10 @@ constexpr std::size_t kLongestWord = 512;
 }  // namespace
 
 Result<Recorder> Recorder::of(std::vector<os::Fd> parts) {
-  if (parts.size() != kParts) return Error{Errc::invalid, "a recorder has four parts"};
-  return Recorder{
-      {std::move(parts[0]), std::move(parts[1]), std::move(parts[2]), std::move(parts[3])}};
+  Parts own;
+  if (parts.size() != own.size()) return Error{Errc::invalid, "a recorder has other parts"};
+  std::ranges::move(parts, own.begin());
+  return Recorder{std::move(own)};
 }
 
 Result<Recorder> Recorder::load() {
@@ -31,7 +33,7 @@ Result<Recorder> Recorder::load() {
   TRY(const bool answers, os::wait_readable(link.one, kLongestLoad));
   if (!answers) return Error{Errc::unavailable, "cordon-bpf does not answer"};
   std::array<std::byte, kLongestWord> word{};
-  TRY(os::Received got, os::receive(link.one, word, kParts));
+  TRY(os::Received got, os::receive(link.one, word, frame::kRecorderParts));
   if (got.bytes == 0) return Error{Errc::unavailable, "cordon-bpf could not be started"};
   if (got.fds.empty()) {
     return Error{Errc::unavailable, std::string{as_text(std::span{word}.first(got.bytes))}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "frame/launcher.h"
 #include "os/fd.h"
 #include "record/host_facts.h"
 
@@ -15,9 +16,8 @@ namespace cordon::launcher {
 
 class Recorder {
  public:
-  // Memory, ring and two links: what cordon-bpf hands over.
-  static constexpr std::size_t kParts = 4;
-  using Parts = std::array<os::Fd, kParts>;
+  // What cordon-bpf hands over.
+  using Parts = std::array<os::Fd, frame::kRecorderParts>;
 
   // By cordon-bpf, which has ended when this returns.
   static Result<Recorder> load();

@@ -25,9 +25,9 @@ constexpr std::uint64_t kFirstTag = 5;
 
 // Sandboxes that live, have ended or were deposited. A node that never asks for ends gets no more.
 constexpr std::size_t kMostHeld = 10'000;
-constexpr std::size_t kFdsOfSandbox = 3;  // control, pid 1, the lock of its ids
-constexpr std::size_t kFdsOfImage = 1;    // the top of its disk
-constexpr std::size_t kMostFds = 4;       // beside a message of a node: those of Deposit
+constexpr std::size_t kFdsOfSandbox = 3;                 // control, pid 1, the lock of its ids
+constexpr std::size_t kFdsOfImage = 1;                   // the top of its disk
+constexpr std::size_t kMostFds = frame::kRecorderParts;  // beside a message of a node
 // For the pools, and for opening the groups of the one that ends: with none left it could not be
 // removed whole.
 constexpr std::size_t kFdsOfOwn = 128;

@@ -71,7 +71,7 @@ void Server::answer(const frame::OpenRecorder& /*request*/, std::vector<os::Fd> 
     workshop_.recorder.emplace(*std::move(kept));
   }
   if (!workshop_.recorder) return refuse("recorder", "unavailable", "there is none here");
-  std::array<const os::Fd*, Recorder::kParts> beside{};
+  std::array<const os::Fd*, frame::kRecorderParts> beside{};
   std::ranges::transform(workshop_.recorder->parts(), beside.begin(),
                          [](const os::Fd& part) { return &part; });
   send(frame::RecorderOpened{"recorder"}, beside);

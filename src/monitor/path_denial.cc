@@ -71,6 +71,11 @@ std::optional<Denial> judge(Access access, const std::string& used, const std::s
                 .action = action_of(access, decision.reason, workspace)};
 }
 
+bool is_node_changed(std::string_view call, std::string_view path) {
+  if (!path.starts_with("/dev/") || path.starts_with("/dev/shm/")) return false;
+  return !call.starts_with("open") && !call.starts_with("exec") && call != "creat";
+}
+
 // The path that a second one begins at is not told: where both begin at the same it is known.
 std::string second_path(const Seen& seen, const SeenFile& file) {
   if (!file.second_resolved.empty()) return file.second_resolved;
@@ -110,7 +115,12 @@ std::optional<Denial> path_denial(const Seen& seen, const SeenFile& file,
   const std::string_view call = os::call_name(seen.call);
   if (!call.starts_with("link")) {  // what gets a second name is not written
     const std::string path = normal_path(file.resolved.empty() ? file.used : file.resolved);
-    auto denial = judge(access_of(seen, file), file.used, path, policy, workspace);
+    const Access access = access_of(seen, file);
+    auto denial = judge(access, file.used, path, policy, workspace);
+    // Who may write to a device may not change its node, which is its directory's.
+    if (!denial && is_node_changed(call, path)) {
+      denial = judge(access, file.used, path.substr(0, path.rfind('/')), policy, workspace);
+    }
     if (denial) return denial;
   }
   if (file.second.empty() || call.starts_with("symlink")) return std::nullopt;

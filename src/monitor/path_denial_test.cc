@@ -96,5 +96,14 @@ TEST(NormalPath, HasOneSpelling) {
   EXPECT_EQ(normal_path(""), "");
 }
 
+// A device may be written to, and its node belongs to a directory that may not.
+TEST(PathDenial, ADevicesNodeIsItsDirectorys) {
+  const SeenFile null{.used = "/dev/null"};
+  EXPECT_EQ(judged({SYS_fchmodat, EROFS, null}).value_or(Denial{}).tried, "write /dev/null");
+  EXPECT_TRUE(judged({SYS_unlink, EROFS, null}));
+  EXPECT_FALSE(judged({SYS_openat, EACCES, {.used = "/dev/null", .flags = 01}}));
+  EXPECT_FALSE(judged({SYS_unlink, EACCES, {.used = "/dev/shm/x"}})) << "that is its own";
+}
+
 }  // namespace
 }  // namespace cordon::monitor

@@ -116,6 +116,9 @@ Result<Seen> read_seen(std::span<const std::byte> bytes) {
       return seen;
     case CORDON_KIND_REFUSED:
       return seen;
+    case CORDON_KIND_ENDED:
+      seen.what = SeenEnd{};
+      return seen;
     default:
       return Error{Errc::invalid, "monitor: an event of no kind"};
   }

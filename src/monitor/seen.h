@@ -33,6 +33,7 @@ struct SeenConnect {
   std::uint16_t port = 0;
 };
 struct SeenCall {};  // one that was refused, of no other kind
+struct SeenEnd {};   // of a thread, by its filter
 
 struct Seen {
   std::uint64_t group = 0;  // of version 2
@@ -42,7 +43,7 @@ struct Seen {
   std::uint32_t call = 0;
   std::int64_t result = 0;
   std::array<std::uint64_t, 6> arguments{};
-  std::variant<SeenExec, SeenFile, SeenConnect, SeenCall> what;
+  std::variant<SeenExec, SeenFile, SeenConnect, SeenCall, SeenEnd> what;
 };
 
 // From an address as the kernel gets it.

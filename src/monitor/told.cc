@@ -28,6 +28,16 @@ bool is_refused_by(os::FilterProfile filter, const Seen& seen) {
 }
 
 Denial denial_of(const Seen& seen, os::FilterProfile filter) {
+  if (seen.result == -ENOSYS) {
+    return {.code = std::string{kAbsentCall},
+            .tried = name_of(seen.call) + " by " + seen.command,
+            .resolved = {},
+            .rule = "syscalls.profile",
+            .why = "the filter of system calls, " + std::string{to_string(filter)} +
+                   ", answers as a kernel does that has no such call",
+            .fix = {},
+            .action = "do without it, as on an older kernel"};
+  }
   const auto wider =
       has_nosetid(filter) ? os::FilterProfile::compat_nosetid : os::FilterProfile::compat;
   const bool compat_helps = !is_compat(filter) && !is_refused_by(wider, seen);
@@ -39,6 +49,18 @@ Denial denial_of(const Seen& seen, os::FilterProfile filter) {
                  ", refuses it with " + error_name(seen.result),
           .fix = compat_helps ? "syscalls.profile = \"compat\" in the policy" : "",
           .action = "do without it: it is refused every time"};
+}
+
+// The filter answers all else, and ends who enters the kernel by a door of another architecture.
+Denial denial_of_end(const Seen& seen, os::FilterProfile filter) {
+  return {.code = "CORDON-SYSCALL",
+          .tried = "a system call of another architecture by " + seen.command,
+          .resolved = {},
+          .rule = "syscalls.profile",
+          .why = "the filter of system calls, " + std::string{to_string(filter)} +
+                 ", knows none of its numbers and ends who calls them (SIGSYS)",
+          .fix = {},
+          .action = "run programs of this machine's own architecture"};
 }
 
 // What is written to no disk.
@@ -71,6 +93,9 @@ bool is_failure_of_a_file(const Seen& seen) {
 }
 
 std::optional<AuditEvent> told_of(const Seen& seen, const Judges& judges) {
+  if (std::holds_alternative<SeenEnd>(seen.what)) {
+    return ActRefused{denial_of_end(seen, judges.filter)};
+  }
   if (is_refused_by(judges.filter, seen)) return ActRefused{denial_of(seen, judges.filter)};
   if (const auto* exec = std::get_if<SeenExec>(&seen.what)) {
     return ProgramStarted{.pid = seen.pid,

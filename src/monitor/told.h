@@ -22,6 +22,9 @@ struct Judges {
 
 // Nothing: there is nothing to tell.
 std::optional<AuditEvent> told_of(const Seen& seen, const Judges& judges);
+// A call that looks as if the kernel did not have it: programs try those and go on without them. It
+// is recorded, and nobody is bothered with it.
+inline constexpr std::string_view kAbsentCall = "CORDON-SYSCALL-ABSENT";
 // Whether `files` is needed for it.
 bool is_failure_of_a_file(const Seen& seen);
 

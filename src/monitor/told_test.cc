@@ -53,6 +53,23 @@ TEST(Told, SaysWhenTheOtherProfileHelps) {
   EXPECT_EQ(denial(call(SYS_mount, EPERM), FilterProfile::compat).value_or(Denial{}).fix, "");
 }
 
+// Whoever tries such a call has something to fall back on: a code of its own, by which nobody is
+// bothered.
+TEST(Told, ACallThatLooksAbsentIsOneOfItsOwnKind) {
+  const Denial ring = denial(call(SYS_io_uring_setup, ENOSYS)).value_or(Denial{});
+  EXPECT_EQ(ring.code, kAbsentCall);
+  EXPECT_EQ(ring.tried, "io_uring_setup by tool");
+  EXPECT_FALSE(denial(call(SYS_io_uring_setup, EFAULT))) << "the filter does not answer that";
+  EXPECT_FALSE(denial(call(SYS_getpid, ENOSYS))) << "nor that";
+}
+
+TEST(Told, WhoWasEndedByTheFilterWasRefused) {
+  const Seen end{.command = "tool", .what = SeenEnd{}};
+  const Denial told = denial(end).value_or(Denial{});
+  EXPECT_EQ(told.code, "CORDON-SYSCALL");
+  EXPECT_EQ(told.tried, "a system call of another architecture by tool");
+}
+
 Seen touched(long number, SeenFile file, int error = 0) {
   return {.command = "tool",
           .call = static_cast<std::uint32_t>(number),

@@ -26,11 +26,12 @@ void SeenRecord::take(const monitor::Seen& seen) {
     unwritten_.push_back(*std::move(told));
     return;
   }
-  if (denials_.add(refused->denial) && when_refused_) when_refused_(refused->denial);
+  const bool is_told = refused->denial.code != monitor::kAbsentCall;
+  if (is_told && denials_.add(refused->denial) && when_refused_) when_refused_(refused->denial);
   for (Denial& one : refusals_.take(refused->denial, std::chrono::steady_clock::now())) {
     unwritten_.emplace_back(ActRefused{std::move(one)});
   }
-  if (responses_ == nullptr) return;
+  if (responses_ == nullptr || !is_told) return;
   // In their order: what is done about it is recorded behind it.
   const Denial denial = refused->denial;
   write();

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from pace import slow, slow_flags
+from records import lines_of
 from world import BARE_UID, SCRATCH_UID, SUB_IDS, text
 
 LAUNCHERS = ("root", "delegated", "bare")
@@ -67,6 +68,7 @@ class Arm:
         self.groups = []        # cgroup directories that the launcher starts in
         self.made = []
         self.count = 0
+        self.runs = []          # that were made since somebody emptied it
         self.victim = world.process(self.uid)
         self.own = world.own_tree(f"{world.base.name}-{self.name}")
         self.granted = self.grant()
@@ -204,7 +206,11 @@ class Arm:
             document = json.loads(text(report))
         except ValueError:
             document = None
-        return Run(code, out, err, time.monotonic() - begin, document)
+        self.runs.append(Run(code, out, err, time.monotonic() - begin, document))
+        return self.runs[-1]
+
+    def log(self):
+        return lines_of(self.state / "cordon/audit")
 
     def enter(self, first, joining, *flags, workspace, timeout=60):
         """Two commands in one sandbox, the second joining while the first runs; see enter.cc."""

@@ -3,7 +3,7 @@
 """Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
 
     run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
-           [--row C001] [--group A] [--priority P0] [--arm root-host] [--list] [--check] [--json FILE] [--counters-only]
+           [--row C001] [--group A] [--priority P0] [--arm root-host|node] [--list] [--check] [--json FILE] [--counters-only | --no-counters]
 
 Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
 """
@@ -31,6 +31,8 @@ import rows_process       # noqa: F401, E402
 import rows_terminal      # noqa: F401, E402
 from arms import LAUNCHERS, ROOTS, Arm, build_root, show_accounts   # noqa: E402
 from counters import Bare   # noqa: E402
+from node_arm import NodeArm   # noqa: E402
+from records import Expected, judged   # noqa: E402
 from verdicts import COUNTERS, FAIL, JUDGES, NOT_APPLICABLE, PASS, SKIP, VACUOUS, Outcome, failed, of_answer, refused   # noqa: E402
 from world import World   # noqa: E402
 
@@ -51,6 +53,7 @@ def arguments():
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true", help="only whether rows, acts, judges and counter-arms agree")
     parser.add_argument("--counters-only", action="store_true", help="only the acts without a fence")
+    parser.add_argument("--no-counters", action="store_true", help="only the acts behind fences")
     return parser.parse_args()
 
 
@@ -71,11 +74,11 @@ class Table:
     def __init__(self, rows):
         self.rows, self.results = rows, []
 
-    def add(self, row, arm, outcome, seconds=0.0):
+    def add(self, row, arm, outcome, seconds=0.0, audit="-"):
         self.results.append({"row": row, "priority": self.rows[row]["priority"], "title": self.rows[row]["title"], "arm": arm,
-                             "outcome": outcome.word, "audit": "-", "why": outcome.why, "seconds": round(seconds, 3)})
+                             "outcome": outcome.word, "audit": audit, "why": outcome.why, "seconds": round(seconds, 3)})
         why = outcome.why.replace("\n", " ")[:150]
-        print(f"{row}  {self.rows[row]['priority']}  {arm:<14} {outcome.word:<8} -  {self.rows[row]['title']}: {why}", flush=True)
+        print(f"{row}  {self.rows[row]['priority']}  {arm:<14} {outcome.word:<8} {audit:<10}  {self.rows[row]['title']}: {why}", flush=True)
 
     def of_row(self, row):
         words = {each["outcome"] for each in self.results if each["row"] == row and each["outcome"] != "counter"}
@@ -134,11 +137,34 @@ def run_counters(world, rows, table):
 
 def starts(arm):
     """None, or why nothing at all can be judged in this arm."""
+    if arm.name == "node":
+        return None if "C246" in arm.probe("C246").answers() else arm.last.said()
     run = arm.run(["--time", "20s"], ["./probe", "C246"], workspace=arm.workspace())
     return None if "C246" in run.answers() else run.said()
 
 
-def run_arm(arm, rows, table):
+def act_in(arm, row, about):
+    """The row's act, judged by what it did and by what was recorded of it."""
+    if about["run"] == "batch":
+        answer = arm.batch([row]).get(row)
+        outcome = of_answer(answer) if answer else failed(f"no answer; {arm.last.said()}")
+    elif about["run"] == "host" and arm.name != "node":
+        return JUDGES[row](arm)
+    else:
+        outcome = refused(arm.probe(row), row)
+    if outcome.word == VACUOUS and "proof" in about:
+        outcome = Outcome(PASS, f"proof: {about['proof']}; {outcome.why}")
+    return outcome
+
+
+def audited(arm, row, expected):
+    """What the log holds of the runs since the last row, of those that their report tells of."""
+    wanted = expected.of(row, "node" if arm.name == "node" else "local")
+    sandboxes = [(run.report["id"], run.report.get("denials", [])) for run in arm.runs if run.report and run.report.get("id")]
+    return judged(wanted, sandboxes, arm.log())
+
+
+def run_arm(arm, rows, expected, table):
     applicable = []
     broken = starts(arm)
     for row in rows:
@@ -149,24 +175,32 @@ def run_arm(arm, rows, table):
             table.add(row, arm.name, failed(f"no sandbox starts: {broken}"))
         else:
             applicable.append(row)
-    together = [row for row in applicable if rows[row]["run"] == "batch"]
-    begin = time.monotonic()
-    answers = arm.batch(together) if together else {}
-    each = (time.monotonic() - begin) / max(1, len(together))
-    for row in together:
-        outcome = of_answer(answers[row]) if row in answers else failed(f"no answer; {arm.last.said()}")
-        if outcome.word == VACUOUS and "proof" in rows[row]:
-            outcome = Outcome(PASS, f"proof: {rows[row]['proof']}; {outcome.why}")
-        table.add(row, arm.name, outcome, each)
     for row in applicable:
-        if row in together:
-            continue
         begin = time.monotonic()
+        arm.runs.clear()
+        audit = "-"
         try:
-            outcome = JUDGES[row](arm) if rows[row]["run"] == "host" else refused(arm.probe(row), row)
+            outcome = act_in(arm, row, rows[row])
+            if outcome.word == PASS:
+                record = audited(arm, row, expected)
+                outcome, audit = (outcome, record.why) if record.word == PASS else (record, "-")
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             outcome = failed(f"{type(error).__name__}: {error}")
-        table.add(row, arm.name, outcome, time.monotonic() - begin)
+        table.add(row, arm.name, outcome, time.monotonic() - begin, audit)
+
+
+def run_node(world, rows, cordon, expected, table):
+    """Rows whose act a node can be shown; and that a record which is missing is missed: by a node that loads no program into the kernel."""
+    told = {row: about for row, about in rows.items() if expected.of(row, "node") is not None}
+    with NodeArm(world, told, cordon) as arm:
+        run_arm(arm, told, expected, table)
+    row = next((row for row in told if "CORDON-SYSCALL" in expected.of(row, "node")), None)
+    if row is None:
+        return
+    with NodeArm(world, told, cordon, without=["cordon-bpf"]) as arm:
+        act_in(arm, row, told[row])
+        missed = audited(arm, row, expected).word == FAIL
+        table.add(row, "unrecorded", Outcome(PASS if missed else VACUOUS, "a missing record is missed" if missed else "nobody misses a record"))
 
 
 def inconsistent(rows, probe):
@@ -181,7 +215,7 @@ def inconsistent(rows, probe):
             wrong.append(f"{row} has no counter-arm")
         if about["priority"] == "P0" and not about.keys() & {"counter", "proof"}:
             wrong.append(f"{row} is P0 without a counter-arm or a proof")
-    return wrong
+    return wrong + Expected().wrong(rows)
 
 
 def own_copy(program, world):
@@ -218,10 +252,11 @@ def main():
         print("skipped: this cordon has no `run` yet")
         return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))      # so that what was planted is taken away
-    table = Table(rows)
+    table, expected = Table(rows), Expected()
     with World(options.probe, options.work) as world:
         show_accounts(world)
-        run_counters(world, rows, table)
+        if not options.no_counters:
+            run_counters(world, rows, table)
         cordon, mask = (own_copy(os.path.abspath(program), world) for program in (options.cordon, options.mask))
         names = [] if options.counters_only else [(launcher, root) for launcher in LAUNCHERS for root in ROOTS]
         for launcher, root in names:
@@ -230,7 +265,9 @@ def main():
             directory = build_root(world.work) if root == "dir" else None
             with Arm(world, rows, [cordon], launcher, root, directory) as arm:
                 arm.mask = mask
-                run_arm(arm, rows, table)
+                run_arm(arm, rows, expected, table)
+        if not options.counters_only and (not options.arm or "node" in options.arm):
+            run_node(world, rows, cordon, expected, table)
     code = table.close()
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(table.results, indent=1) + "\n")

@@ -87,10 +87,10 @@ class Client:
 class Daemon:
     """A context: all that it made is gone at its end, also on failure."""
 
-    def __init__(self, programs, settings="", floor="", ranges=256, within=(), tools=(), supervised=False):
-        """`within`: words before both programs, which put them elsewhere. `tools`: further programs of the image.
+    def __init__(self, programs, settings="", floor="", ranges=256, within=(), tools=(), without=(), supervised=False):
+        """`within`: words before both programs, which put them elsewhere. `tools`: further programs of the image. `without`: programs of the node that are not there.
         `supervised`: the launcher starts cordond, which is then known by its pid alone."""
-        self.within, self.tools, self.supervised = list(within), tuple(tools), supervised
+        self.within, self.tools, self.without, self.supervised = list(within), tuple(tools), set(without), supervised
         self.programs = pathlib.Path(programs).resolve()
         self.more, self.floor_more, self.ranges = settings, floor, ranges
         self.uid = 40_000 + os.getpid() % 10_000    # no account has it
@@ -114,7 +114,8 @@ class Daemon:
             (self.root / "etc" / name).touch()
         self.bin = self.base / "bin"     # a build tree may lie where an ordinary user cannot look
         self.bin.mkdir()
-        for name in ("cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-unpack", "cordon-bpf"):
+        programs = {"cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-unpack", "cordon-bpf"}
+        for name in programs - self.without:
             shutil.copy(self.programs / name, self.bin / name)
         for name in ("run", "state", "state/authorities", "own", "notary"):
             (self.base / name).mkdir(mode=0o700)

@@ -24,8 +24,8 @@ Status hand_over(const os::Fd& launcher) {
     TRY_DO(os::send(launcher, as_bytes(loaded.error().text())));
     return loaded.error();
   }
-  const std::array<const os::Fd*, 4> fds{&loaded->watched, &loaded->ring, &loaded->exec,
-                                         &loaded->calls};
+  const std::array<const os::Fd*, 5> fds{&loaded->watched, &loaded->ring, &loaded->exec,
+                                         &loaded->calls, &loaded->ends};
   TRY_DO(os::send(launcher, as_bytes("ok"), fds));
   return {};
 }

@@ -52,7 +52,8 @@ enum cordon_kind {
   CORDON_KIND_EXEC = 1,
   CORDON_KIND_FILE = 2,
   CORDON_KIND_CONNECT = 3,
-  CORDON_KIND_REFUSED = 4
+  CORDON_KIND_REFUSED = 4,
+  CORDON_KIND_ENDED = 5  // by its filter
 };
 
 // Texts, one behind the other. A path that was walked has its last name first, each with a zero

@@ -81,6 +81,7 @@ Result<LoadedRecorder> load_recorder() {
   TRY(loaded.ring, map_of(*object, "ring"));
   TRY(loaded.exec, attach(*object, "cordon_exec"));
   TRY(loaded.calls, attach(*object, "cordon_call"));
+  TRY(loaded.ends, attach(*object, "cordon_exit"));
   return loaded;
 }
 

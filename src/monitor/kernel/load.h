@@ -7,12 +7,13 @@
 
 namespace cordon::monitor {
 
-// It runs for as long as somebody holds both links.
+// It runs for as long as somebody holds the links.
 struct LoadedRecorder {
   os::Fd watched;  // memory to be mapped: cordon_watched
   os::Fd ring;     // where events come
-  os::Fd exec;     // these two are the links
+  os::Fd exec;     // these three are the links
   os::Fd calls;
+  os::Fd ends;
 };
 
 // Before: the rights to do it. An error says what the kernel had against it.

@@ -177,6 +177,21 @@ int BPF_PROG(cordon_exec, struct task_struct* task, int old, struct linux_binprm
   return 0;
 }
 
+// --- ends by a filter
+
+#define MODE_DEAD 3  // the kernel's SECCOMP_MODE_DEAD: a filter has ended this thread
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(cordon_exit, struct task_struct* task) {
+  if (BPF_CORE_READ(task, seccomp.mode) != MODE_DEAD) return 0;
+  const __u64 group = bpf_get_current_cgroup_id();
+  struct cordon_watch* const watch = find_watch(group);
+  if (!watch || !(watch->classes & CORDON_REFUSED) || !has_room(watch)) return 0;
+  struct draft* const draft = begin(group, CORDON_KIND_ENDED);
+  if (draft) tell(watch, draft);
+  return 0;
+}
+
 // --- system calls
 
 static __always_inline struct file* file_at(__u32 number) {
@@ -217,10 +232,20 @@ static __always_inline int is_sensitive(struct file* file) {
   return 0;
 }
 
-// What fences answer: of a call without a path only what a filter may. Not ENOSYS and EOPNOTSUPP, with which calls
-// look absent, and which is nobody's refusal.
-static __always_inline int is_refusal(long result, __u8 of) {
+#define NAMESPACES 0x7e020080U  // of clone(2): CLONE_NEWNS and its like
+
+// A C library tries clone3 for each thread and falls back on clone: that is an act of nobody's.
+static __always_inline int makes_namespaces(__u64 clone_arguments) {
+  __u64 flags = 0;
+  if (bpf_probe_read_user(&flags, sizeof flags, (void*)clone_arguments) != 0) return 0;
+  return (flags & NAMESPACES) != 0;
+}
+
+// What fences answer: of a call without a path only what a filter may.
+static __always_inline int is_refusal(struct pt_regs* regs, long result, __u32 number, __u8 of) {
   switch (result) {
+    case -ENOSYS:
+      return of == CALL_ANY && (number != __NR_clone3 || makes_namespaces(first_argument(regs)));
     case -EPERM:
       return 1;
     case -EACCES:
@@ -246,7 +271,7 @@ int BPF_PROG(cordon_call, struct pt_regs* regs, long result) {
   const __u32 number = call_number(regs);
   struct call_kind kind = {};
   if (number < CALLS) kind = call_kinds[number];
-  const int refused = is_refusal(result, kind.of) && (classes & CORDON_REFUSED);
+  const int refused = (classes & CORDON_REFUSED) && is_refusal(regs, result, number, kind.of);
   if (!refused && (result < 0 ? kind.of != CALL_CONNECT : kind.of == CALL_ANY || kind.of == CALL_EXEC)) return 0;
 
   __u64 arguments[6];

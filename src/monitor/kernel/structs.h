@@ -62,6 +62,10 @@ struct pid {
   struct upid numbers[1];
 } CORDON_KERNELS;
 
+struct seccomp {
+  int mode;
+} CORDON_KERNELS;
+
 struct task_struct {
   struct task_struct* group_leader;
   struct task_struct* real_parent;
@@ -69,6 +73,7 @@ struct task_struct {
   struct mm_struct* mm;
   struct fs_struct* fs;
   struct files_struct* files;
+  struct seccomp seccomp;
 } CORDON_KERNELS;
 
 struct linux_binprm {
@@ -82,6 +87,9 @@ struct pt_regs {
 
 static __always_inline __u32 call_number(struct pt_regs* regs) {
   return BPF_CORE_READ(regs, orig_ax);
+}
+static __always_inline __u64 first_argument(struct pt_regs* regs) {
+  return BPF_CORE_READ(regs, di);
 }
 static __always_inline void read_arguments(struct pt_regs* regs, __u64* arguments) {
   arguments[0] = BPF_CORE_READ(regs, di);

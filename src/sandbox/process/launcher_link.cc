@@ -329,7 +329,7 @@ async::Task<os::Fd> LauncherLink::open_notary() {
 async::Task<std::vector<os::Fd>> LauncherLink::open_recorder(std::vector<os::Fd> kept) {
   CO_TRY(Message message, co_await ask(frame::OpenRecorder{}, "recorder", std::move(kept)));
   const bool opened = std::holds_alternative<frame::RecorderOpened>(message.body);
-  if (!opened || message.fds.size() != 4) co_return error_of(message.body);
+  if (!opened || message.fds.size() != frame::kRecorderParts) co_return error_of(message.body);
   co_return std::move(message.fds);
 }
 
