@@ -4,8 +4,8 @@
 
     learn.py PROGRAMS [--as root|user]... [NAME...]
 
-The workloads are real ones, on the host of the test internet: npm, pip, git and a build, a scripted session of a coding agent, a tool server that
-speaks over its standard streams. What they reach is in the namespaces of that internet. Exit: 0 all passed; 1 otherwise; 77 where it cannot run."""
+The workloads are real ones, on the host of the test internet: npm, pip, git and a build, a scripted session of a coding agent, a tool server of
+the MCP SDK over its standard streams. What they reach is in the namespaces of that internet. Exit: 0 all passed; 1 otherwise; 77 where it cannot run."""
 import argparse
 import json
 import os
@@ -59,39 +59,23 @@ exit $failed
 """, "shop.py": "def price():\n    return 1\n",
          "test_shop.py": "import unittest, shop\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(shop.price(), 2)\n"}
 
-# A tool server: JSON-RPC over its standard streams, one tool that fetches.
-SERVER = {"server.py": """
-import json, sys, urllib.request
-def answer(method, params):
-    if method == "initialize":
-        return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "fetcher", "version": "1"}}
-    if method == "tools/list":
-        return {"tools": [{"name": "fetch", "inputSchema": {"type": "object", "properties": {"url": {"type": "string"}}}}]}
-    try:
-        text, wrong = urllib.request.urlopen(params["arguments"]["url"], timeout=8).read().decode(), False
-    except OSError as error:
-        text, wrong = str(error), True
-    return {"content": [{"type": "text", "text": text}], "isError": wrong}
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer(asked["method"], asked.get("params", {}))}), flush=True)
-"""}
+# A tool server of the MCP SDK over its standard streams, with one tool that fetches.
+SDK = HERE.parent / "sdk"
 CALLS = [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
          {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"},
          {"id": 3, "method": "tools/call", "params": {"name": "fetch", "arguments": {"url": "https://api.example.com/hello"}}}]
 
 
 class Workload:
-    def __init__(self, files, script, hosts, never=(), stdin=None, passed=None):
-        self.files, self.script, self.hosts, self.never, self.stdin = files, script, hosts, never, stdin
+    def __init__(self, files, script, hosts, never=(), stdin=None, passed=None, tree=None):
+        self.files, self.script, self.hosts, self.never, self.stdin, self.tree = files, script, hosts, never, stdin, tree
         self.passed = passed or (lambda ended: ended.code == 0 and MARK in ended.out.decode(errors="replace"))
 
 
 def tool_answered(ended):
     """The server itself ends well whatever its tools meet: what they answered counts."""
     answers = {each["id"]: each["result"] for each in map(json.loads, ended.out.splitlines())}
-    return ended.code == 0 and not answers[3]["isError"] and MARK in answers[3]["content"][0]["text"]
+    return ended.code == 0 and not answers[3].get("isError") and MARK in answers[3]["content"][0]["text"]
 
 
 def compiler():
@@ -109,7 +93,7 @@ def workloads():
         "pip": Workload({}, PIP_SCRIPT, ["pypi.example.com"]),
         "git_build": Workload({}, GIT_SCRIPT.format(compiler=compiler()), ["git.example.com"]),
         "agent": Workload(AGENT, "sh agent.sh", ["git.example.com", "api.example.com"], never=["a1b2.ngrok.app:443"]),
-        "mcp_server": Workload(SERVER, "/usr/bin/python3 server.py", ["api.example.com"], stdin=calls, passed=tool_answered),
+        "mcp_server": Workload({}, "node tool_server.mjs", ["api.example.com"], stdin=calls, passed=tool_answered, tree=SDK),
     }
 
 
@@ -153,6 +137,10 @@ def passes(name):
         workload = workloads()[name]
         for path, text in workload.files.items():
             caller.give(path, text)
+        if workload.tree:
+            if not (workload.tree / "node_modules").exists():
+                raise Skip(f"no packages in {workload.tree.name}: ./dev setup")
+            shutil.copytree(workload.tree, caller.workspace, symlinks=True, dirs_exist_ok=True)
         trust = [word for pair in TRUST.items() for word in ("--env", "=".join(pair))]
 
         def run(flags):
