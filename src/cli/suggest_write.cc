@@ -19,15 +19,15 @@ namespace fs = std::filesystem;
 // What the file holds was read and shown, so it is the one that is meant, also through a link.
 // Where there is none yet no link is followed: a sandbox may have put it there.
 Status replace_policy(const std::string& file, const std::string& text) {
-  constexpr auto kNew = static_cast<fs::perms>(0644);
+  constexpr unsigned kNew = 0644;
   std::error_code error;
   const auto status = fs::status(file, error);
   const std::string place = fs::exists(status) ? fs::canonical(file, error).string() : file;
   if (error && fs::exists(status)) return Error{Errc::unavailable, file + ": " + error.message()};
   auto replaced = ReplacedFile::open(place);
   if (!replaced) return std::move(replaced).error().with(file);
-  const fs::perms mode = fs::exists(status) ? status.permissions() : kNew;
-  Status done = replaced->write(text, static_cast<unsigned>(mode));
+  const unsigned mode = fs::exists(status) ? static_cast<unsigned>(status.permissions()) : kNew;
+  Status done = replaced->write(text, mode);
   if (!done) return std::move(done).error().with(file);
   return {};
 }

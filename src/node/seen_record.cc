@@ -40,7 +40,8 @@ void SeenRecord::take(const monitor::Seen& seen) {
 
 bool SeenRecord::is_of_a_protected_name(const Denial& denial) {
   const auto act = policy::act_of(denial);
-  const auto* const path = act ? std::get_if<policy::PathAct>(&*act) : nullptr;
+  if (!act) return false;
+  const auto* const path = std::get_if<policy::PathAct>(&*act);
   if (path == nullptr || path->access != policy::Access::write || files() == nullptr) return false;
   const policy::Reason reason = policy::decide(*files(), *act, workspace_).reason;
   return reason == policy::Reason::protected_ || reason == policy::Reason::hidden;
