@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an archive: entries that keep their promises, and one last word.
+// Any bytes as an archive, and as a layer of an image: entries that keep their promises, and one
+// last word.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,6 +70,9 @@ class Judge {
     const bool is_new = names_.insert(entry.path).second;
     if (!is_new && entry.type != frame::ArchiveType::directory) broken("no name twice");
     if (entry.type == frame::ArchiveType::hard_link) check_path(entry.target);
+    const std::uint32_t most = entry.type == frame::ArchiveType::directory ? 01777 : 0777;
+    if ((entry.mode & ~most) != 0) broken("no set-id bits");
+    if (entry.uid >= 65535 || entry.gid >= 65535) broken("an id that a sandbox has");
   }
 
   std::set<std::string> links_;
@@ -78,12 +82,7 @@ class Judge {
   int last_words_ = 0;
 };
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const bool utf8 = cordon::unpack::use_utf8_names();
-  static_cast<void>(utf8);
-  std::span<const std::byte> left = std::as_bytes(std::span{data, size});
+void try_once(std::span<const std::byte> left, const cordon::unpack::Limits& limits) {
   Judge judge;
   const Status read = cordon::unpack::read_archive(
       [&](std::span<std::byte> into) -> Result<std::size_t> {
@@ -92,7 +91,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         left = left.subspan(part.size());
         return part.size();
       },
-      [&](const frame::FromArchive& said) { return judge.hear(said); }, kLimits);
+      [&](const frame::FromArchive& said) { return judge.hear(said); }, limits);
   if (!read || !judge.has_ended()) broken("an archive has an end, or is refused");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const bool utf8 = cordon::unpack::use_utf8_names();
+  static_cast<void>(utf8);
+  for (const bool of_an_image : {false, true}) {
+    cordon::unpack::Limits limits = kLimits;
+    limits.of_an_image = of_an_image;
+    try_once(std::as_bytes(std::span{data, size}), limits);
+  }
   return 0;
 }

@@ -30,12 +30,14 @@ constexpr ArchiveType last_of(ArchiveType) noexcept { return ArchiveType::hard_l
 struct ArchiveEntry {
   std::string path;
   ArchiveType type = ArchiveType::file;
-  std::uint32_t mode = 0;      // permission bits, without set-id
-  std::uint64_t size = 0;      // of a file
+  std::uint32_t mode = 0;  // permission bits, without set-id; of an image's directory also sticky
+  std::uint64_t size = 0;  // of a file
   std::uint64_t modified = 0;  // nanoseconds since 1970
   std::string target;          // of a link, and of a hard link
+  std::uint32_t uid = 0;       // these two of images only
+  std::uint32_t gid = 0;
   CORDON_FIELDS(ArchiveEntry, self.path, self.type, self.mode, self.size, self.modified,
-                self.target);
+                self.target, self.uid, self.gid);
 };
 
 // Of the file whose entry came last. What lies between two pieces, or behind the last, is zeros.
@@ -48,8 +50,9 @@ struct ArchiveData {
 // It was read, or is to be, to its end.
 struct ArchiveEnd {
   std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;  // of data
-  CORDON_FIELDS(ArchiveEnd, self.entries, self.bytes);
+  std::uint64_t bytes = 0;     // of data
+  std::uint64_t left_out = 0;  // devices, FIFOs and sockets, which an image is taken without
+  CORDON_FIELDS(ArchiveEnd, self.entries, self.bytes, self.left_out);
 };
 
 // The last word about an archive that is not taken: nothing of it should stay. `code`: "malformed",

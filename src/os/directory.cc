@@ -83,6 +83,10 @@ Result<std::string> readlinkat(const Fd& dir, const char* name) {
   return target;
 }
 
+Status linkat(const Fd& from, const char* old_name, const Fd& to, const char* new_name) {
+  return finished(::linkat(from.get(), old_name, to.get(), new_name, 0), "linkat", new_name);
+}
+
 Status unlinkat(const Fd& dir, const char* name) {
   return finished(::unlinkat(dir.get(), name, 0), "unlinkat", name);
 }
@@ -111,6 +115,29 @@ Status fchown(const Fd& fd, std::uint32_t uid, std::uint32_t gid) {
 
 Status fchownat(const Fd& dir, const char* name, std::uint32_t uid, std::uint32_t gid) {
   return finished(::fchownat(dir.get(), name, uid, gid, AT_SYMLINK_NOFOLLOW), "fchownat", name);
+}
+
+namespace {
+
+std::array<timespec, 2> times_of(std::uint64_t when) {
+  constexpr std::uint64_t kNano = 1'000'000'000;
+  const timespec time{.tv_sec = static_cast<time_t>(when / kNano),
+                      .tv_nsec = static_cast<long>(when % kNano)};
+  return {time, time};
+}
+
+}  // namespace
+
+Status set_modified(const Fd& dir, const char* name, std::uint64_t when) {
+  const auto times = times_of(when);
+  return finished(::utimensat(dir.get(), name, times.data(), AT_SYMLINK_NOFOLLOW), "utimensat",
+                  name);
+}
+
+Status set_modified(const Fd& file, std::uint64_t when) {
+  const auto times = times_of(when);
+  if (::futimens(file.get(), times.data()) != 0) return Error::from_errno("futimens");
+  return {};
 }
 
 Status syncfs(const Fd& fd) {

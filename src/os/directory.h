@@ -23,6 +23,9 @@ Status mkdirat(const Fd& dir, const char* name, std::uint32_t mode);
 Status symlinkat(const char* target, const Fd& dir, const char* name);
 Result<std::string> readlinkat(const Fd& dir, const char* name);
 
+// A second name for a file or a link, which is not followed.
+Status linkat(const Fd& from, const char* old_name, const Fd& to, const char* new_name);
+
 // The entry itself, never what a link leads to. `unlinkat` refuses directories, `rmdirat` all else
 // and what is not empty.
 Status unlinkat(const Fd& dir, const char* name);
@@ -38,6 +41,11 @@ Status fchmod(const Fd& fd, std::uint32_t mode);
 Status fchown(const Fd& fd, std::uint32_t uid, std::uint32_t gid);
 // The owner of an entry that may be a link, which is not followed.
 Status fchownat(const Fd& dir, const char* name, std::uint32_t uid, std::uint32_t gid);
+
+// When it was changed and read last, in nanoseconds since 1970; a link itself.
+Status set_modified(const Fd& dir, const char* name, std::uint64_t when);
+// The same of the open file, O_PATH not included.
+Status set_modified(const Fd& file, std::uint64_t when);
 
 // All that was written to the filesystem of `fd` is on its disk.
 Status syncfs(const Fd& fd);

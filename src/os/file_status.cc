@@ -49,6 +49,7 @@ Result<FileStatus> ask(int dir, const char* name, int flags) {
       .inode = raw.stx_ino,
       .device_number = makedev(raw.stx_rdev_major, raw.stx_rdev_minor),
       .changed = time_of(raw.stx_ctime),
+      .modified = time_of(raw.stx_mtime),
       .born = time_of((raw.stx_mask & STATX_BTIME) != 0 ? raw.stx_btime : raw.stx_ctime),
   };
 }

@@ -53,10 +53,10 @@ bool Names::is_seen_as(std::string_view path, frame::ArchiveType type) const {
   return found != seen_.end() && found->second == type;
 }
 
-bool Names::leads_through_a_link(std::string_view path) const {
+bool Names::leads_through(frame::ArchiveType type, std::string_view path) const {
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
        slash = path.find('/', slash + 1)) {
-    if (is_seen_as(path.substr(0, slash), frame::ArchiveType::link)) return true;
+    if (is_seen_as(path.substr(0, slash), type)) return true;
   }
   return false;
 }
@@ -84,8 +84,11 @@ Status Names::admit(frame::ArchiveEntry& entry) {
     entry.path = ".";
     return {};
   }
-  if (leads_through_a_link(entry.path)) {
+  if (leads_through(frame::ArchiveType::link, entry.path)) {
     return refusal("unsafe_link", "a path through a link of the same archive");
+  }
+  if (leads_through(frame::ArchiveType::file, entry.path)) {
+    return refusal("unsafe_path", "a path through a file of the same archive");
   }
   if (entry.target.size() > limits_.name) return refusal("too_long_name", "a link's target");
   switch (entry.type) {

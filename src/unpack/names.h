@@ -34,7 +34,7 @@ class Names {
   Status admit(frame::ArchiveEntry& entry);
 
  private:
-  bool leads_through_a_link(std::string_view path) const;
+  bool leads_through(frame::ArchiveType type, std::string_view path) const;
   // A name stands in an archive once, unless it is a directory's. `duplicate` otherwise, or beyond
   // what is kept `too_long_name`.
   Status remember(const frame::ArchiveEntry& entry);

@@ -21,6 +21,19 @@ using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 
 // Links that carry a mode of their own, sticky bits and set-id bits: nobody needs them.
 constexpr std::uint32_t kModeBits = 0777;
+constexpr std::uint32_t kSticky = 01000;  // of a directory that many write to
+
+// What no image needs: /dev is a sandbox's own.
+bool is_no_file(archive_entry* found) {
+  const auto type = archive_entry_filetype(found);
+  return type == AE_IFCHR || type == AE_IFBLK || type == AE_IFIFO || type == AE_IFSOCK;
+}
+
+// Beyond it an id means nobody's, and no sandbox has such.
+std::uint32_t id_of(la_int64_t id) {
+  constexpr la_int64_t kNobody = 65534;
+  return static_cast<std::uint32_t>(id >= 0 && id <= kNobody ? id : kNobody);
+}
 
 // A name as bytes, whichever way the archive has it.
 std::string text_of(const char* bytes, const char* utf8) {
@@ -38,7 +51,9 @@ class Reader {
   std::optional<Error> outside() { return std::move(outside_); }
   // The name of the entry at hand, as the archive has it.
   const std::string& at() const { return at_; }
-  frame::ArchiveEnd counted() const { return {.entries = entries_, .bytes = bytes_}; }
+  frame::ArchiveEnd counted() const {
+    return {.entries = entries_, .bytes = bytes_, .left_out = left_out_};
+  }
 
  private:
   static la_ssize_t more(archive* from, void* self, const void** bytes);
@@ -61,6 +76,7 @@ class Reader {
   std::uint64_t entries_ = 0;
   std::uint64_t bytes_ = 0;     // of data
   std::uint64_t declared_ = 0;  // of sizes
+  std::uint64_t left_out_ = 0;
 };
 
 la_ssize_t Reader::more(archive* from, void* self, const void** bytes) {
@@ -137,6 +153,13 @@ Result<frame::ArchiveEntry> Reader::describe(archive_entry* found) const {
   entry.modified =
       static_cast<std::uint64_t>(std::clamp<la_int64_t>(seconds, 0, kLast)) * 1'000'000'000U +
       static_cast<std::uint64_t>(std::clamp(archive_entry_mtime_nsec(found), 0L, 999'999'999L));
+  if (limits_.of_an_image) {
+    entry.uid = id_of(archive_entry_uid(found));
+    entry.gid = id_of(archive_entry_gid(found));
+    if (archive_entry_filetype(found) == AE_IFDIR) {
+      entry.mode |= static_cast<std::uint32_t>(archive_entry_perm(found)) & kSticky;
+    }
+  }
   const std::string hard =
       text_of(archive_entry_hardlink(found), archive_entry_hardlink_utf8(found));
   if (!hard.empty()) {
@@ -165,6 +188,11 @@ Status Reader::take_entry(archive_entry* found) {
   at_ = text_of(archive_entry_pathname(found), archive_entry_pathname_utf8(found));
   if (++entries_ > limits_.entries) return refusal("too_many_entries", "more than are taken");
   if (archive_entry_is_encrypted(found) != 0) return refusal("malformed", "it is encrypted");
+  const bool is_linked = archive_entry_hardlink(found) != nullptr;
+  if (limits_.of_an_image && !is_linked && is_no_file(found)) {
+    ++left_out_;
+    return {};
+  }
   TRY(frame::ArchiveEntry entry, describe(found));
   TRY_DO(names_.admit(entry));
   const la_int64_t size = archive_entry_size_is_set(found) != 0 ? archive_entry_size(found) : 0;

@@ -2,15 +2,21 @@
 // cordon-unpack: reads an archive, or makes one, for somebody who would rather not. Confined; one
 // job, then it ends.
 //
-// cordon-unpack read [--entries N] [--bytes N]   an archive on standard input, frames
-//                                                (frame/archive.h) on standard output
-// cordon-unpack write tar|tar.gz|tar.zst         the other way
+// cordon-unpack read [--entries N] [--bytes N]    an archive on standard input, frames
+//                                                 (frame/archive.h) on standard output
+// cordon-unpack layer [--entries N] [--bytes N]   the same of a layer of an image
+// cordon-unpack write tar|tar.gz|tar.zst          the other way
+// cordon-unpack oci index|manifest|config         a document of an OCI image, and one frame
+//                                                 (frame/oci.h)
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <variant>
@@ -21,6 +27,7 @@
 #include "os/fd.h"
 #include "unpack/confine.h"
 #include "unpack/names.h"
+#include "unpack/oci_document.h"
 #include "unpack/read_archive.h"
 #include "unpack/write_archive.h"
 
@@ -103,8 +110,18 @@ Status write(unpack::Packing packing) {
                                {.control_characters = true});
 }
 
-std::optional<unpack::Limits> limits_of(std::span<char* const> words) {
-  unpack::Limits limits;
+Status read_document(unpack::OciKind kind) {
+  std::string json;
+  std::array<std::byte, std::size_t{16} << 10U> part{};
+  while (json.size() <= frame::kLongestOciDocument) {
+    TRY(const std::size_t count, read_input(part));
+    if (count == 0) break;
+    json += as_text(std::span{part}.first(count));
+  }
+  return write_output(encode(unpack::read_oci_document(kind, json)));
+}
+
+std::optional<unpack::Limits> limits_of(unpack::Limits limits, std::span<char* const> words) {
   if (words.size() % 2 != 0) return std::nullopt;
   for (; !words.empty(); words = words.subspan(2)) {
     const std::string_view name{words[0]};
@@ -119,8 +136,8 @@ std::optional<unpack::Limits> limits_of(std::span<char* const> words) {
 
 int usage() {
   static_cast<void>(
-      std::fputs("cordon: unpack: read [--entries N] [--bytes N] | write "
-                 "tar|tar.gz|tar.zst\n",
+      std::fputs("cordon: unpack: read|layer [--entries N] [--bytes N] | write "
+                 "tar|tar.gz|tar.zst | oci index|manifest|config\n",
                  stderr));
   return 2;
 }
@@ -130,19 +147,35 @@ int fail(const Error& error) {
   return kFailed;
 }
 
+// The job, or nothing: it is none of ours.
+std::function<Status()> job_of(std::span<char* const> words) {
+  const std::string_view verb{words.size() > 1 ? words[1] : ""};
+  if (verb == "read" || verb == "layer") {
+    const auto limits =
+        limits_of(verb == "layer" ? unpack::kLayerLimits : unpack::Limits{}, words.subspan(2));
+    if (limits) return [limits] { return read(*limits); };
+  }
+  if (words.size() != 3) return nullptr;
+  if (verb == "write") {
+    const auto packing = unpack::packing_from_string(words[2]);
+    if (packing) return [packing] { return write(*packing); };
+  }
+  if (verb == "oci") {
+    const auto kind = unpack::oci_kind_from_string(words[2]);
+    if (kind) return [kind] { return read_document(*kind); };
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::span words{argv, static_cast<std::size_t>(argc)};
-  const std::string_view verb{argc > 1 ? argv[1] : ""};
-  const auto limits = verb == "read" ? limits_of(words.subspan(2)) : std::nullopt;
-  const auto packing =
-      verb == "write" && argc == 3 ? unpack::packing_from_string(argv[2]) : std::nullopt;
-  if (!limits && !packing) return usage();
+  const auto job = job_of({argv, static_cast<std::size_t>(argc)});
+  if (!job) return usage();
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   static_cast<void>(unpack::use_utf8_names());
   if (const Status confined = unpack::confine(); !confined) return fail(confined.error());
-  const Status done = limits ? read(*limits) : write(*packing);
+  const Status done = job();
   // No destructor of the program's has anything left to do that the filter would let it do.
   ::_exit(done ? 0 : fail(done.error()));
 }
