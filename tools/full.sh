@@ -46,6 +46,9 @@ fuzz_all() {
     echo "== five workloads from strict to a policy of their own, and what responses take away"
     python3 tests/run/learn.py build/dev/bin
     python3 tests/run/response.py build/dev/bin
+    echo "== images that mean harm, as root and as a user, and those that are built from Debian's packages"
+    python3 tests/image/hostile.py build/dev/bin
+    python3 tests/image/images.py build/dev/bin --built
     echo "== the daemon's tests under ThreadSanitizer"
     cmake --preset tsan -DCORDON_UNITY=ON --log-level=WARNING
     cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-notary cordon-bpf cordon-unpack \

@@ -16,15 +16,31 @@ struct Verb {
   void (*add)(CLI::App& app, Context& context);
 };
 
-constexpr std::array kVerbs = {
-    Verb{"run", add_run},       Verb{"shell", add_shell},     Verb{"diff", add_diff},
-    Verb{"apply", add_apply},   Verb{"discard", add_discard}, Verb{"doctor", add_doctor},
-    Verb{"audit", add_audit},   Verb{"why", add_why},         Verb{"suggest", add_suggest},
-    Verb{"policy", add_policy}, Verb{"token", add_token},     Verb{"apikey", add_apikey},
-    Verb{"secret", add_secret}, Verb{"create", add_create},   Verb{"exec", add_exec},
-    Verb{"attach", add_attach}, Verb{"ps", add_ps},           Verb{"top", add_top},
-    Verb{"logs", add_logs},     Verb{"inspect", add_inspect}, Verb{"cp", add_cp},
-    Verb{"kill", add_kill},     Verb{"status", add_status},   Verb{"completion", add_completion}};
+constexpr std::array kVerbs = {Verb{"run", add_run},
+                               Verb{"shell", add_shell},
+                               Verb{"diff", add_diff},
+                               Verb{"apply", add_apply},
+                               Verb{"discard", add_discard},
+                               Verb{"doctor", add_doctor},
+                               Verb{"image", add_image},
+                               Verb{"audit", add_audit},
+                               Verb{"why", add_why},
+                               Verb{"suggest", add_suggest},
+                               Verb{"policy", add_policy},
+                               Verb{"token", add_token},
+                               Verb{"apikey", add_apikey},
+                               Verb{"secret", add_secret},
+                               Verb{"create", add_create},
+                               Verb{"exec", add_exec},
+                               Verb{"attach", add_attach},
+                               Verb{"ps", add_ps},
+                               Verb{"top", add_top},
+                               Verb{"logs", add_logs},
+                               Verb{"inspect", add_inspect},
+                               Verb{"cp", add_cp},
+                               Verb{"kill", add_kill},
+                               Verb{"status", add_status},
+                               Verb{"completion", add_completion}};
 
 // A verb's flags take longer to describe than a sandbox to mount: where the first word is a verb,
 // no other is described. Anything else, --help among it, meets them all.

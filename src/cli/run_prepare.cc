@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "cli/image_verbs.h"
 #include "cli/run_policy.h"
 #include "cli/run_words.h"
 #include "cli/state_root.h"
 #include "frame/placeholder.h"
+#include "node/image_roots.h"
 #include "node/survey.h"
 #include "os/caller.h"
 #include "os/random.h"
@@ -137,11 +139,14 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   plan::Situation situation = situation_of(options, context, run);
   if (host.has(Feature::seccomp_notify) && !options.no_monitor)
     situation.monitor = plan::MonitorSource::witness;
+  TRY(const std::string images, images_root({}, context));
+  TRY_DO(node::add_images(images, policy, {}, situation));
   TRY(situation.survey, node::survey(policy, situation));
   TRY(run.lowered, plan::lower(policy, host, situation, &why.denials));
   if (run.lowered.network) {
     TRY(run.grants, grants_of(policy));
   }
+  TRY(run.root, node::hold_image_root(run.lowered.plan, situation));
   TRY_DO(
       keep_own_directories(run.lowered.plan, own_directories(context, situation.home, run.state)));
   const Level level = level_of(host).level;

@@ -9,6 +9,7 @@
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "node/credentials.h"
+#include "os/fd.h"
 #include "plan/lower.h"
 #include "policy/problem.h"
 #include "record/denial.h"
@@ -22,6 +23,7 @@ struct PreparedRun {
   std::string state;      // where Cordon keeps what outlives runs
   plan::Lowered lowered;
   std::vector<node::HeldGrant> grants;  // none where there is no network
+  os::Fd root;                          // keeps the image's tree as it is; often nothing
 };
 
 // Why a run was not prepared, told in full.

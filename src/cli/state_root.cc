@@ -40,11 +40,13 @@ Result<std::string> state_root(const Context& context) {
               context);
 }
 
-Result<std::string> notary_root(const Context& context) {
+Result<std::string> notary_root(const Context& context) { return data_root(context, "notary"); }
+
+Result<std::string> data_root(const Context& context, const std::string& name) {
   return find({.variable = "XDG_DATA_HOME",
                .in_home = "/.local/share",
-               .in_either = "/cordon/notary",
-               .of_root = "/var/lib/cordon-notary"},
+               .in_either = "/cordon/" + name,
+               .of_root = "/var/lib/cordon-" + name},
               context);
 }
 

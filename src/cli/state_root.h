@@ -15,5 +15,7 @@ Result<std::string> state_root(const Context& context);
 // $XDG_DATA_HOME/cordon/notary, else $HOME/.local/share/cordon/notary, else for root
 // /var/lib/cordon-notary.
 Result<std::string> notary_root(const Context& context);
+// $XDG_DATA_HOME/cordon/NAME, else $HOME/.local/share/cordon/NAME.
+Result<std::string> data_root(const Context& context, const std::string& name);
 
 }  // namespace cordon::cli

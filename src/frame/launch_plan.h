@@ -20,8 +20,19 @@ inline constexpr std::size_t kLongestPlan = std::size_t{192} << 10U;  // a socke
 enum class RootSource : std::uint8_t {
   host,       // the trees in `binds`, over a skeleton of our own
   directory,  // `root_path`, read-only, with the skeleton's mounts over it
+  erofs,      // the same of the file system in the file `root_path`
 };
-constexpr RootSource last_of(RootSource) noexcept { return RootSource::directory; }
+constexpr RootSource last_of(RootSource) noexcept { return RootSource::erofs; }
+
+// The file of a root: it has this digest, and while it is marked so nobody has touched it since it
+// was last read.
+struct RootFile {
+  std::string digest;  // "sha256:…"
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::uint64_t changed = 0;  // nanoseconds since 1970, by the kernel
+  CORDON_FIELDS(RootFile, self.digest, self.inode, self.size, self.changed);
+};
 
 // A file or directory of the host, shown inside.
 struct Bind {
@@ -110,6 +121,7 @@ struct LaunchPlan {
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
   std::string root_path;
+  RootFile root_file;       // of `erofs`
   std::vector<Bind> binds;  // in the order of mounting
   std::vector<OwnFile> files;
   std::vector<std::string> directories;  // on the own disk, writable, belonging to the workload
@@ -119,8 +131,9 @@ struct LaunchPlan {
   GroupLimits limits;
   Setup setup;  // handed to cordon-init
   CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
-                self.ids, self.host_name, self.root, self.root_path, self.binds, self.files,
-                self.directories, self.workspace, self.disk, self.groups, self.limits, self.setup);
+                self.ids, self.host_name, self.root, self.root_path, self.root_file, self.binds,
+                self.files, self.directories, self.workspace, self.disk, self.groups, self.limits,
+                self.setup);
 };
 
 // user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not

@@ -87,7 +87,7 @@ std::optional<LaunchFailure> furnish_berth(Berth& berth, const JudgedPlan& plan,
     return LaunchFailure{"prepare", std::move(held).error()};
   }
   const HostIds ids = host_ids(*plan, &berth.range, workshop.own);
-  auto sources = open_sources(plan, ids, berth.user_namespace, workshop.sources);
+  auto sources = open_sources(plan, ids, berth.user_namespace, workshop.sources, workshop.roots);
   if (!sources) return LaunchFailure{"prepare", std::move(sources).error()};
   // The spawner that waits gives up its ids and rights while the tree is furnished.
   Status told = tell(berth.control, frame::Tree{.stands = false});

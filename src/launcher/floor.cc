@@ -202,7 +202,7 @@ Status judge_own_files(const frame::LaunchPlan& plan) {
 }
 
 Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
-  if (plan.root == frame::RootSource::directory) TRY_DO(judge_tree(plan.root_path, floor));
+  if (plan.root != frame::RootSource::host) TRY_DO(judge_tree(plan.root_path, floor));
   for (const frame::Bind& bind : plan.binds) {
     TRY_DO(judge_source(bind.source, floor));
     TRY_DO(judge_target(bind.target));

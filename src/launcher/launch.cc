@@ -103,7 +103,7 @@ Status Launch::prepare() {
   if (!range_) {
     TRY(user_namespace_, make_caller_namespace(*plan_, ids_));
   }
-  TRY(sources_, open_sources(plan_, ids_, user_namespace_, workshop_.sources));
+  TRY(sources_, open_sources(plan_, ids_, user_namespace_, workshop_.sources, workshop_.roots));
   if (plan_->disk.image) {
     TRY(DiskImage disk, DiskImage::make(plan_->disk));
     sources_.disk = disk.take_mount();

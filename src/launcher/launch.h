@@ -11,6 +11,7 @@
 #include "launcher/berth.h"
 #include "launcher/disk_image.h"
 #include "launcher/egress.h"
+#include "launcher/erofs_roots.h"
 #include "launcher/floor.h"
 #include "launcher/floor_sources.h"
 #include "launcher/group_pool.h"
@@ -35,6 +36,7 @@ struct Home {
 struct Workshop {
   Floor floor;
   FloorSources sources;
+  ErofsRoots roots{};
   OwnIds own;
   RangeLender ranges;
   os::Fd self;  // a pidfd of the launcher

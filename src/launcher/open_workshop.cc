@@ -112,6 +112,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
   GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
   return Workshop{.floor = std::move(floor),
                   .sources = std::move(sources),
+                  .roots = {},
                   .own = own,
                   .ranges = std::move(ranges),
                   .self = std::move(self),

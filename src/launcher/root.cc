@@ -174,7 +174,7 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   if (ground.own.size() < own_directories(*plan)) {
     return Error{Errc::internal, "too few directories of the own disk"};
   }
-  const bool is_image = plan->root == frame::RootSource::directory;
+  const bool is_image = plan->root != frame::RootSource::host;
   for (const frame::OwnFile& file : plan->files) {
     if (!is_image) TRY_DO(add_file(root, file));
   }

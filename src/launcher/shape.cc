@@ -33,7 +33,7 @@ void SourceMarks::add(const std::string& path, bool is_root, const FloorSources&
 SourceMarks SourceMarks::of(const frame::LaunchPlan& plan, const FloorSources& floor) {
   SourceMarks all;
   all.marks_.reserve(plan.binds.size() + 1);
-  if (plan.root == frame::RootSource::directory) all.add(plan.root_path, true, floor);
+  if (plan.root != frame::RootSource::host) all.add(plan.root_path, true, floor);
   for (const frame::Bind& bind : plan.binds) all.add(bind.source, false, floor);
   return all;
 }

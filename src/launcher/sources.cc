@@ -33,14 +33,16 @@ struct Owner {
 
 class Opener {
  public:
-  Opener(const JudgedPlan& plan, const HostIds& ids, const os::Fd& range, const FloorSources& floor)
-      : plan_{plan}, ids_{ids}, range_{range}, floor_{floor} {}
+  Opener(const JudgedPlan& plan, const HostIds& ids, const os::Fd& range, const FloorSources& floor,
+         ErofsRoots& roots)
+      : plan_{plan}, ids_{ids}, range_{range}, floor_{floor}, roots_{roots} {}
 
   Result<Sources> open();
 
  private:
   Status add_bind(const frame::Bind& bind);
   Status add_root();
+  Result<os::Fd> open_root() const;
   Status add_root_entry(const os::Fd& root, const std::string& name);
   Status open_workspace();
   Status open_state();
@@ -53,6 +55,7 @@ class Opener {
   const HostIds& ids_;
   const os::Fd& range_;
   const FloorSources& floor_;
+  ErofsRoots& roots_;
   std::map<Owner, os::Fd> owners_;
   Sources found_;
 };
@@ -123,9 +126,17 @@ Status Opener::add_root_entry(const os::Fd& root, const std::string& name) {
   return {};
 }
 
+Result<os::Fd> Opener::open_root() const {
+  if (plan_->root == frame::RootSource::directory) {
+    return floor_.open_plain(plan_->root_path, O_PATH | O_NOFOLLOW);
+  }
+  TRY(const os::Fd file, floor_.open_plain(plan_->root_path, O_RDONLY | O_NOFOLLOW));
+  return roots_.open(file, plan_->root_file);
+}
+
 Status Opener::add_root() {
-  if (plan_->root != frame::RootSource::directory) return {};
-  auto root = floor_.open_plain(plan_->root_path, O_PATH | O_NOFOLLOW);
+  if (plan_->root == frame::RootSource::host) return {};
+  auto root = open_root();
   if (!root) return std::move(root).error().with("root " + plan_->root_path);
   TRY(const os::Fd listing, os::openat(*root, ".", O_RDONLY | O_DIRECTORY));
   TRY(const std::vector<std::string> names, os::list_directory(listing, kMostEntries));
@@ -176,8 +187,9 @@ Result<Sources> Opener::open() {
 }  // namespace
 
 Result<Sources> open_sources(const JudgedPlan& plan, const HostIds& ids,
-                             const os::Fd& range_namespace, const FloorSources& floor) {
-  return Opener{plan, ids, range_namespace, floor}.open();
+                             const os::Fd& range_namespace, const FloorSources& floor,
+                             ErofsRoots& roots) {
+  return Opener{plan, ids, range_namespace, floor, roots}.open();
 }
 
 }  // namespace cordon::launcher

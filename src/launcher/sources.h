@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launcher/erofs_roots.h"
 #include "launcher/floor.h"
 #include "launcher/floor_sources.h"
 #include "os/fd.h"
@@ -40,6 +41,7 @@ struct Sources {
 // Before: the caller is in a mount namespace of its own and may mount in it. With `ids` of a range
 // the caller's directories are attached id-mapped: their owner appears as the workload.
 Result<Sources> open_sources(const JudgedPlan& plan, const HostIds& ids,
-                             const os::Fd& range_namespace, const FloorSources& floor);
+                             const os::Fd& range_namespace, const FloorSources& floor,
+                             ErofsRoots& roots);
 
 }  // namespace cordon::launcher

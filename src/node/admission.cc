@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frame/placeholder.h"
+#include "node/image_roots.h"
 #include "node/sandbox_ids.h"
 #include "node/survey.h"
 #include "os/file.h"
@@ -102,8 +103,11 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
   plan::Situation situation{.id = id};
   situation.home = "/nonexistent";  // no request can name anything below it
   situation.caller_name = "user";
-  situation.images = settings_->images;
+  for (const auto& [name, directory] : settings_->images) {
+    situation.images.emplace(name, plan::ImageRoot{.path = directory, .digest = {}});
+  }
   situation.default_image = settings_->default_image;
+  TRY_DO(add_images(settings_->image_store, policy, settings_->default_image, situation));
   situation.tenant = launcher_name_of(tenant);
   situation.has_tunnels = true;
   if (host_.has(Feature::ebpf)) situation.monitor = plan::MonitorSource::kernel;

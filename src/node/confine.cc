@@ -62,6 +62,7 @@ Status grant_all(const os::LandlockRuleset& rules, const Settings& settings) {
   }
   for (const auto& [name, tenant] : settings.tenants) TRY_DO(grant(rules, tenant.ceiling, kRead));
   for (const auto& [name, directory] : settings.images) TRY_DO(grant(rules, directory, kRead));
+  if (!settings.image_store.empty()) TRY_DO(grant(rules, settings.image_store, kRead));
   for (const char* const bundle : os::kSystemBundles) TRY_DO(grant(rules, bundle, kRead));
   // Which TLS the machine's owner wants to be spoken.
   for (const char* const place : {"/etc/ssl/openssl.cnf", "/usr/lib/ssl/openssl.cnf"}) {

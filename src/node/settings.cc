@@ -44,6 +44,7 @@ constexpr Key kKeys[] = {
     {"token_key", Kind::text, "the file of the key that tokens are made with"},
     {"ceiling", Kind::text, "the file of the policy that bounds every request"},
     {"default_image", Kind::text, "the image of requests that name none"},
+    {"image_store", Kind::text, "the directory that `cordon image` keeps images in"},
 
     {"listen", Kind::table, "where requests come in"},
     {"listen.unix", Kind::text, "the path of a Unix socket"},
@@ -274,6 +275,7 @@ Settings read(const Section& top) {
   take_path(top, "launcher", settings.launcher);
   take_path(top, "token_key", settings.token_key);
   take_path(top, "ceiling", settings.ceiling);
+  take_path(top, "image_store", settings.image_store);
   read_listen(top.section("listen"), settings);
   settings.quota = read_quota(top.section("quota"));
   settings.transfers = read_transfers(top.section("transfers"));
@@ -282,7 +284,8 @@ Settings read(const Section& top) {
   read_tenants(top.section("tenants"), settings);
   if (auto image = top.text("default_image")) {
     settings.default_image = std::move(image->value);
-    if (!settings.images.contains(settings.default_image)) {
+    // What a store holds may come later.
+    if (settings.image_store.empty() && !settings.images.contains(settings.default_image)) {
       top.problem("default_image", fmt::format("`default_image`: there is no [images.{}]",
                                                policy::printable(settings.default_image)));
     }

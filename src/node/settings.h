@@ -77,7 +77,8 @@ struct Settings {
   std::string ceiling;                        // the file of the site's policy; empty: the default
   std::map<std::string, std::string> images;  // their directories, by name
   std::string default_image;
-  Quota quota;  // of each tenant that has none of its own
+  std::string image_store;  // where further images are; empty: there are none
+  Quota quota;              // of each tenant that has none of its own
   std::map<std::string, Tenant> tenants;
   Transfers transfers;
   AuditSettings audit;

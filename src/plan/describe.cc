@@ -115,7 +115,9 @@ std::string describe(const frame::LaunchPlan& plan) {
   lines.add("ids", "{}", plan.ids == frame::Ids::range ? "a range of its own" : "the caller's");
   lines.add("root", "{}",
             plan.root == frame::RootSource::host ? std::string{"the host's programs"}
-                                                 : fmt::format("directory {}", plan.root_path));
+            : plan.root == frame::RootSource::directory
+                ? fmt::format("directory {}", plan.root_path)
+                : fmt::format("EROFS {}", plan.root_path));
   add_binds(plan.binds, lines);
   for (const frame::OwnFile& file : plan.files)
     lines.add("file", "{}\n{:14}{}", file.target, "", indented(file.text));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/environment.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ bool is_fit(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::vector<std::string> environment_of(const Request& request, const Identity& identity) {
+std::vector<std::string> environment_of(const Request& request, const Identity& identity,
+                                        const std::vector<std::string>& image) {
   using Variables = std::map<std::string, std::string>;
   Variables given;
   for (const auto& [name, value] : request.situation.environment) {
@@ -38,6 +40,18 @@ std::vector<std::string> environment_of(const Request& request, const Identity& 
   }
   // Earlier ones win.
   set.merge(given);
+  Variables asked;
+  for (const std::string& line : image) {
+    const std::size_t equals = std::min(line.find('='), line.size());
+    const std::string name = line.substr(0, equals);
+    // Who it is and where it is at home are the sandbox's to say.
+    const bool is_ours = name == "HOME" || name == "USER" || name == "LOGNAME" || name == "SHELL" ||
+                         name.starts_with("CORDON");
+    if (equals < line.size() && is_fit(name, line) && !is_ours) {
+      asked.try_emplace(name, line.substr(equals + 1));
+    }
+  }
+  set.merge(asked);
   set.merge(Variables{{"CORDON", "1"},
                       {"CORDON_SANDBOX", request.situation.id.text()},
                       {"HOME", identity.home},

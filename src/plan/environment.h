@@ -13,6 +13,8 @@ namespace cordon::plan {
 // NAME=value, by name. Of the caller's variables those that every document passes; `set` goes
 // before them, and the first document that sets a name wins. A workspace file sets only what nobody
 // else gives a value: it narrows.
-std::vector<std::string> environment_of(const Request& request, const Identity& identity);
+// `image`: NAME=value, that an image asks for.
+std::vector<std::string> environment_of(const Request& request, const Identity& identity,
+                                        const std::vector<std::string>& image = {});
 
 }  // namespace cordon::plan

@@ -59,7 +59,7 @@ std::vector<frame::PathRule> paths_of(const Root& root, const Files& files) {
   const auto mounts = binds.last(files.mounts);
   const auto system = binds.first(binds.size() - files.mounts);
   std::vector<frame::PathRule> rules;
-  if (root.source == frame::RootSource::directory) {
+  if (root.source != frame::RootSource::host) {
     rules.push_back({"/", PathUse::read_exec});
   } else {
     rules.push_back({"/", PathUse::list});

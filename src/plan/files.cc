@@ -178,21 +178,31 @@ std::vector<std::string> own_directories(const Request& request, const Identity&
   return directories;
 }
 
-// The directory of an image; nothing, and a refusal: there is none of that name.
-std::optional<std::string> image_directory(const Request& request, const std::string& name,
-                                           std::string rule, std::string fix) {
+// Of an image; nothing of it, and a refusal: there is none of that name.
+Root image_root(const Request& request, const std::string& name, std::string rule,
+                std::string fix) {
   const auto& images = request.situation.images;
-  if (const auto found = images.find(name); found != images.end()) return found->second;
+  if (const auto found = images.find(name); found != images.end()) {
+    const ImageRoot& image = found->second;
+    const bool is_file = !image.file.digest.empty();
+    return {.source = is_file ? frame::RootSource::erofs : frame::RootSource::directory,
+            .path = image.path,
+            .file = image.file,
+            .image = image.digest.empty() ? name : name + " " + image.digest,
+            .environment = image.environment};
+  }
   std::string known;
   for (const auto& [each, directory] : images) known += (known.empty() ? "" : ", ") + each;
   request.refusals.add(
       Errc::unavailable, "ROOT",
       {.tried = fmt::format("filesystem.root = \"image:{}\"", name),
        .rule = std::move(rule),
-       .why = images.empty() ? std::string{"there are no images here; use \"host\" or \"dir:PATH\""}
-                             : fmt::format("there is no such image; there are: {}", known),
+       .why = images.empty()
+                  ? std::string{"there is no such image here; cordon image ls shows those "
+                                "that are, cordon image pull, import and build make more"}
+                  : fmt::format("there is no such image; there are: {}", known),
        .fix = std::move(fix)});
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -216,16 +226,17 @@ Root root_of(const Request& request) {
            .fix = Request::show(document, root.place)});
     }
   }
-  std::optional<std::string> directory;
   if (by == nullptr && !request.situation.default_image.empty()) {
-    directory = image_directory(request, request.situation.default_image, "default", {});
-  } else if (by != nullptr && first.value.kind == policy::RootKind::image) {
-    directory = image_directory(request, first.value.name, rule_text(*by, first.place),
-                                Request::show(*by, first.place));
-  } else if (by != nullptr && first.value.kind == policy::RootKind::dir) {
-    directory = first.value.name;
+    return image_root(request, request.situation.default_image, "default", {});
   }
-  return directory ? Root{frame::RootSource::directory, *directory} : Root{};
+  if (by != nullptr && first.value.kind == policy::RootKind::image) {
+    return image_root(request, first.value.name, rule_text(*by, first.place),
+                      Request::show(*by, first.place));
+  }
+  if (by != nullptr && first.value.kind == policy::RootKind::dir) {
+    return {.source = frame::RootSource::directory, .path = first.value.name};
+  }
+  return {};
 }
 
 Files files_of(const Request& request, const Root& root, const Identity& identity) {

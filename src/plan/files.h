@@ -14,6 +14,9 @@ namespace cordon::plan {
 struct Root {
   frame::RootSource source = frame::RootSource::host;
   std::string path;
+  frame::RootFile file{};
+  std::string image{};                     // "debian-12 sha256:…"; empty: it is none
+  std::vector<std::string> environment{};  // NAME=value, that the image asks for
 };
 
 // As the documents say; where none does, the default image, or the host's programs. Different

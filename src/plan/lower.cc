@@ -59,6 +59,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.ids = identity.ids;
   plan.root = root.source;
   plan.root_path = root.path;
+  plan.root_file = root.file;
   plan.setup.fences = fences_of(request, root, files, identity);
   plan.setup.fences.limits = limiting.by_process;
   lowered.enforcement = enforcement_of(request, plan, files, limiting);
@@ -71,8 +72,16 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.groups = limiting.groups;
   plan.limits = limiting.in_group;
   lowered.budgets = limiting.budgets;
-  lowered.environment = environment_of(request, identity);
+  lowered.environment = environment_of(request, identity, root.environment);
   lowered.directory = plan.workspace.target;
+  if (!root.image.empty()) {
+    const bool is_file = root.source == frame::RootSource::erofs;
+    lowered.enforcement.mechanisms.push_back(
+        {"root", is_file ? Hold::held : Hold::at_launch,
+         fmt::format("image {}; {}", root.image,
+                     is_file ? "its EROFS is checked when it is mounted"
+                             : "a directory, checked when it was made")});
+  }
   if (situation.has_tunnels) {
     lowered.ingress = ingress_of(policy);
     lowered.enforcement.mechanisms.push_back(ingress_mechanism(lowered.ingress));

@@ -194,7 +194,7 @@ class Pinning {
                                           }) ||
                       below(place, "/dev") || below(place, "/proc");
     const bool of_system =
-        root_.source == frame::RootSource::directory || policy::is_shown_of_host(place);
+        root_.source != frame::RootSource::host || policy::is_shown_of_host(place);
     const bool gone = pattern.literal && root_.source == frame::RootSource::host &&
                       std::ranges::none_of(files_.binds,
                                            [&](const frame::Bind& bind) {

@@ -40,7 +40,7 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
       {"another tier", "isolation = \"gvisor\"", "CORDON-PLAN-ISOLATION", "cordon.toml:1",
        "isolation = \"gvisor\"", "process tier only", kExplain},
       {"an image", "[filesystem]\nroot = \"image:debian-12\"", "CORDON-PLAN-ROOT", "cordon.toml:2",
-       "filesystem.root = \"image:debian-12\"", "no images", kExplain},
+       "filesystem.root = \"image:debian-12\"", "no such image", kExplain},
       {"a tunnel", "[network]\ningress = [3000]", "CORDON-PLAN-KEY", "cordon.toml:2",
        "network.ingress", "does not enforce", kOffline},
       {"records", "[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:2",

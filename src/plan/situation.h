@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/id.h"
+#include "frame/launch_plan.h"
 
 namespace cordon::plan {
 
@@ -48,6 +49,14 @@ enum class MonitorSource : std::uint8_t {
   witness,  // by whoever launches, whom the filter tells of calls that intend something
 };
 
+// The root that an image is.
+struct ImageRoot {
+  std::string path;    // a directory, or where `file` has a digest an EROFS in a file
+  std::string digest;  // of the image; empty: nobody knows it
+  frame::RootFile file{};
+  std::vector<std::string> environment{};  // NAME=value, that it asks for
+};
+
 struct Situation {
   SandboxId id;
   std::string home;  // the caller's, on the host: what "~" stands for
@@ -60,9 +69,9 @@ struct Situation {
   std::string state_directory;  // of the run, on the host: holds the layer of `review`
   Survey survey;
   std::vector<std::pair<std::string, std::string>> environment;  // the caller's
-  // Directories that images stand for, by name; what is used where no document names a root: an
-  // image, or where this is empty the host.
-  std::map<std::string, std::string> images;
+  // What images stand for, by name; what is used where no document names a root: an image, or where
+  // this is empty the host.
+  std::map<std::string, ImageRoot> images;
   std::string default_image;
   std::string tenant;  // as the launcher knows it; empty in local use
   bool has_tunnels =
