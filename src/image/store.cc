@@ -55,7 +55,7 @@ Result<std::string> new_name() {
 }
 
 Status make_directory(const os::Fd& top, const char* name, std::uint32_t mode) {
-  const Status made = os::mkdirat(top, name, mode);
+  Status made = os::mkdirat(top, name, mode);
   if (!made && made.error().code() != Errc::exists) return made;
   return {};
 }

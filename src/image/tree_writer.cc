@@ -72,7 +72,7 @@ Status TreeWriter::take(const frame::ArchiveData& data) {
   while (!left.empty()) {
     const ssize_t count = ::pwrite(file_.get(), left.data(), left.size(), at);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno("pwrite").with(at_->path);
+    if (count < 0) return Error::from_errno("pwrite").with(at_.path);
     at += count;
     left.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -90,7 +90,7 @@ Status TreeWriter::make_file(const frame::ArchiveEntry& entry) {
 Status TreeWriter::end_file() {
   if (!file_) return {};
   const os::Fd file = std::exchange(file_, os::Fd{});
-  const frame::ArchiveEntry entry = *std::exchange(at_, std::nullopt);
+  const frame::ArchiveEntry entry = std::exchange(at_, {});
   // What comes behind the last piece is zeros. A size of nothing may be one that was not known.
   if (entry.size != 0 && ::ftruncate(file.get(), static_cast<off_t>(entry.size)) != 0) {
     return Error::from_errno("ftruncate").with(entry.path);
@@ -103,7 +103,7 @@ Status TreeWriter::end_file() {
 Status TreeWriter::make_directory(const frame::ArchiveEntry& entry) {
   if (entry.path != ".") {
     TRY(const os::Fd parent, parent_of(entry.path));
-    const Status made = os::mkdirat(parent, name_of(entry.path).c_str(), kNewDirectory);
+    Status made = os::mkdirat(parent, name_of(entry.path).c_str(), kNewDirectory);
     if (!made && made.error().code() != Errc::exists) return made;
     TRY_DO(directory_at(top_, entry.path));
   }

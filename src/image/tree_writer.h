@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,8 @@ class TreeWriter {
 
   const os::Fd& top_;
   Owners owners_;
-  std::optional<frame::ArchiveEntry> at_;  // the file that is being written
-  os::Fd file_;
+  frame::ArchiveEntry at_;  // the file that is being written
+  os::Fd file_;             // of it; nothing: none is
   std::vector<frame::ArchiveEntry> directories_;
 };
 

@@ -2,6 +2,8 @@
 #include "image/unpacker.h"
 
 #include <array>
+#include <optional>
+#include <span>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -169,13 +171,12 @@ Result<frame::OciDocument> Unpacker::document(std::string_view kind, std::string
   TRY(Worker worker, start(program_, {"oci", std::string{kind}}, input));
   Feeder feeder{std::move(input), [&](const os::Fd& to) { return os::write_all(to, json); }};
   Frames frames{worker.out, frame::kLongestOciFrame};
-  const auto body = frames.next();
-  if (!body || !*body) {
-    static_cast<void>(feeder.join());
-    return failure(std::move(worker));
-  }
-  auto document = frame::decode_oci_document(**body);
+  const auto heard = frames.next();
+  std::optional<std::span<const std::byte>> body;
+  if (heard) body = *heard;
   static_cast<void>(feeder.join());
+  if (!body) return failure(std::move(worker));
+  auto document = frame::decode_oci_document(*body);
   if (!document) return std::move(document).error().with("cordon-unpack");
   if (const auto* refusal = std::get_if<frame::OciRefused>(&*document)) {
     return Error{Errc::invalid, "the image's " + std::string{kind} + ": " + refusal->text};

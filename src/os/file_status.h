@@ -37,8 +37,8 @@ struct FileStatus {
   std::uint64_t device = 0;     // with `inode` the file's identity
   std::uint64_t inode = 0;
   std::uint64_t device_number = 0;  // of a device; 0 is 0:0, which overlayfs uses for whiteouts
-  FileTime changed;   // it, or what is known of it
-  FileTime modified;  // its bytes; who may write chooses it
+  FileTime changed;                 // it, or what is known of it
+  FileTime modified;                // its bytes; who may write chooses it
   // When this inode was made; where the filesystem does not know it, `changed`, which is not
   // earlier.
   FileTime born;
