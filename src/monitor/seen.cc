@@ -11,6 +11,8 @@
 namespace cordon::monitor {
 namespace {
 
+constexpr std::int64_t kLargestErrno = 4095;
+
 // Each ended by a zero byte; the last one may have been cut.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
@@ -90,7 +92,7 @@ Result<Seen> read_seen(std::span<const std::byte> bytes) {
             .parent = event.parent,
             .command = up_to_zero({event.command, sizeof event.command}),
             .call = event.call,
-            .result = event.result,
+            .result = std::max<std::int64_t>(event.result, -kLargestErrno),
             .arguments = {},
             .what = SeenCall{}};
   std::ranges::copy(event.arguments, seen.arguments.begin());
