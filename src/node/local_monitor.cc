@@ -2,6 +2,7 @@
 #include "node/local_monitor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 #include <boost/asio/post.hpp>
@@ -13,12 +14,16 @@ namespace {
 
 // Of one turn of the loop: the caller's terminal waits meanwhile.
 constexpr std::size_t kMostATurn = 512;
+// A wake of the loop, and a write of the log, cost more than a call that is told. What is looked up
+// later finds the tree changed more often, so it is no longer than this.
+constexpr std::chrono::milliseconds kNewsGather{4};
 
 }  // namespace
 
 LocalMonitor::LocalMonitor(asio::any_io_executor executor, const plan::Lowered& lowered,
                            SeenRecord& record)
     : executor_{std::move(executor)},
+      gathered_{executor_},
       fences_{lowered.plan.setup.fences},
       classes_{monitor::classes_of(lowered.enforcement.reported)},
       record_{record} {}
@@ -26,7 +31,7 @@ LocalMonitor::LocalMonitor(asio::any_io_executor executor, const plan::Lowered& 
 Status LocalMonitor::begin(os::Fd witness) {
   if (!witness) return Error{Errc::internal, "the launcher sent no way for what is told"};
   TRY(witness_, monitor::Witness::start(std::move(witness), {.when_news = [this] {
-                                          asio::post(executor_, [this] { take_news(); });
+                                          asio::post(executor_, [this] { gather(); });
                                         }}));
   return {};
 }
@@ -39,6 +44,13 @@ bool LocalMonitor::is_wanted(const monitor::Seen& seen) const {
   if (std::holds_alternative<monitor::SeenExec>(seen.what)) of = Class::exec;
   if (std::holds_alternative<monitor::SeenConnect>(seen.what)) of = Class::connects;
   return (classes_ & bit_of(of)) != 0;
+}
+
+void LocalMonitor::gather() {
+  gathered_.expires_after(kNewsGather);
+  gathered_.async_wait([this](const boost::system::error_code& ended) {
+    if (!ended) take_news();
+  });
 }
 
 void LocalMonitor::take_news() {
@@ -66,6 +78,7 @@ void LocalMonitor::record_some(std::size_t most) {
 void LocalMonitor::end() {
   if (!witness_) return;
   witness_->join();
+  gathered_.cancel();
   take_news();
   record_some(waiting_.size());
   // What the sandbox had mounted goes with the last who holds it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "monitor/classes.h"
 #include "monitor/witness.h"
@@ -30,12 +31,15 @@ class LocalMonitor {
   void end();
 
  private:
+  // What comes at once is taken at once: little after the first of it.
+  void gather();
   void take_news();
   // So many of those that wait, at most.
   void record_some(std::size_t most);
   bool is_wanted(const monitor::Seen& seen) const;
 
   asio::any_io_executor executor_;
+  asio::steady_timer gathered_;
   frame::Fences fences_;
   monitor::Classes classes_;
   SeenRecord& record_;
