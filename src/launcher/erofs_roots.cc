@@ -43,8 +43,14 @@ Result<std::string> digest_of(const os::Fd& file) {
   return "sha256:" + to_hex(digest);
 }
 
-Status check(const os::Fd& file, const os::FileStatus& about, const frame::RootFile& wanted) {
+// Who wrote it chooses what the kernel reads as a file system: that is nobody but us.
+Status check_owner(const os::FileStatus& about) {
   if (about.type != os::FileType::regular) return Error{Errc::invalid, "it is no file"};
+  if (about.uid == ::geteuid() && (about.mode & 022U) == 0) return {};
+  return Error{Errc::denied, "it belongs to somebody else, or others may write to it"};
+}
+
+Status check(const os::Fd& file, const os::FileStatus& about, const frame::RootFile& wanted) {
   const bool is_as_it_was =
       about.inode == wanted.inode && about.size == wanted.size && time_of(about) == wanted.changed;
   if (is_as_it_was) return {};
@@ -66,6 +72,7 @@ Result<os::Fd> hang(const os::Fd& mount) {
 
 Result<os::Fd> ErofsRoots::open(const os::Fd& file, const frame::RootFile& wanted) {
   TRY(const os::FileStatus about, os::statx(file));
+  TRY_DO(check_owner(about));
   const auto known = std::ranges::find_if(mounted_, [&](const Mounted& each) {
     return each.digest == wanted.digest && each.device == about.device &&
            each.inode == about.inode && each.changed == time_of(about);

@@ -15,8 +15,9 @@ namespace cordon::launcher {
 class ErofsRoots {
  public:
   // The top of the mounted file, which this holds for a while. Before: the caller is in a mount
-  // namespace of its own, as root. `invalid`: the file has not the digest that the plan names; it
-  // is read whole only where it was touched since somebody else read it.
+  // namespace of its own, as root. `denied`: the file is not the caller's own. `invalid`: it has
+  // not the digest that the plan names; it is read whole only where it was touched since somebody
+  // else read it.
   Result<os::Fd> open(const os::Fd& file, const frame::RootFile& wanted);
 
  private:

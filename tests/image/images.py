@@ -152,6 +152,13 @@ def changed(caller):
         file.seek(-1, 2)
         file.write(last)
     equal(caller.inside("changed", "cat", "/etc/new"), "new\n")      # touched, and the same
+    os.chown(root, UID, UID)
+    expect("belongs to somebody else" in caller.inside("changed", "true", code=125), "an EROFS of somebody else's")
+    os.chown(root, 0, 0)
+    root.chmod(0o666)
+    expect("belongs to somebody else" in caller.inside("changed", "true", code=125), "an EROFS that others may write to")
+    root.chmod(0o644)
+    equal(caller.inside("changed", "cat", "/etc/new"), "new\n")
 
 
 def held(caller):
