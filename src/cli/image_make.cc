@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/find_run.h"
 #include "cli/image_json.h"
 #include "cli/image_verbs.h"
 #include "cli/program_beside.h"
@@ -81,9 +82,7 @@ Result<image::Image> made(const MakeFlags& flags, const std::string& usual, cons
 }
 
 void tell(const Result<image::Image>& image, const MakeFlags& flags, Context& context) {
-  if (!image) {
-    return fail(context, Error{image.error().code(), terminal::printable(image.error().text())});
-  }
+  if (!image) return fail(context, escaped(image.error()));
   if (flags.json) {
     context.out << image_json(*image) << '\n';
     return;
@@ -98,42 +97,54 @@ void add_flags(CLI::App& verb, MakeFlags& flags) {
   verb.add_flag("--json", flags.json, "Print one JSON object");
 }
 
-}  // namespace
+// A verb that takes an image from where its operand says.
+struct TakingVerb {
+  const char* name;
+  const char* about;
+  const char* operand;
+  const char* is;  // what the operand is
+  Result<image::Image> (*take)(const image::Store&, const std::string& name,
+                               const std::string& source, const image::Unpacker&);
+};
 
-void add_image_pull(CLI::App& group, Context& context) {
+void add_taking_verb(CLI::App& group, const TakingVerb& taking, Context& context) {
   auto flags = std::make_shared<MakeFlags>();
-  CLI::App* const verb = group.add_subcommand(
-      "pull", "fetch an OCI image, by skopeo: oci:DIR, docker-archive:FILE, docker://HOST/NAME");
-  verb->add_option("SOURCE", flags->source, "Where it is")->required();
+  CLI::App* const verb = group.add_subcommand(taking.name, taking.about);
+  verb->add_option(taking.operand, flags->source, taking.is)->required();
   add_flags(*verb, *flags);
-  verb->callback([flags, &context] {
+  verb->callback([flags, take = taking.take, &context] {
     tell(made(
              *flags, name_of(flags->source),
              [&](const image::Store& store, const std::string& name,
                  const image::Unpacker& unpacker) {
-               return image::pull(store, name, flags->source, unpacker);
+               return take(store, name, flags->source, unpacker);
              },
              context),
          *flags, context);
   });
 }
 
+}  // namespace
+
+void add_image_pull(CLI::App& group, Context& context) {
+  add_taking_verb(
+      group,
+      {.name = "pull",
+       .about = "fetch an OCI image, by skopeo: oci:DIR, docker-archive:FILE, docker://HOST/NAME",
+       .operand = "SOURCE",
+       .is = "Where it is",
+       .take = image::pull},
+      context);
+}
+
 void add_image_import(CLI::App& group, Context& context) {
-  auto flags = std::make_shared<MakeFlags>();
-  CLI::App* const verb =
-      group.add_subcommand("import", "take a directory, or a tar, as an image of one layer");
-  verb->add_option("PATH", flags->source, "The directory, or the file")->required();
-  add_flags(*verb, *flags);
-  verb->callback([flags, &context] {
-    tell(made(
-             *flags, name_of(flags->source),
-             [&](const image::Store& store, const std::string& name,
-                 const image::Unpacker& unpacker) {
-               return image::import_tree(store, name, flags->source, unpacker);
-             },
-             context),
-         *flags, context);
-  });
+  add_taking_verb(group,
+                  {.name = "import",
+                   .about = "take a directory, or a tar, as an image of one layer",
+                   .operand = "PATH",
+                   .is = "The directory, or the file",
+                   .take = image::import_tree},
+                  context);
 }
 
 void add_image_build(CLI::App& group, Context& context) {

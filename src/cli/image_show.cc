@@ -4,15 +4,13 @@
 #include <ostream>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
-#include "base/time_text.h"
+#include "cli/find_run.h"
 #include "cli/image_json.h"
 #include "cli/image_verbs.h"
 #include "cli/node_words.h"
 #include "image/store.h"
 #include "record/quantity.h"
-#include "terminal/text_filter.h"
 
 namespace cordon::cli {
 namespace {
@@ -28,15 +26,11 @@ Result<image::Store> store_of(const ShowFlags& flags, const Context& context) {
   return image::Store::make(root);
 }
 
-void fail_printable(Context& context, const Error& error) {
-  fail(context, Error{error.code(), terminal::printable(error.text())});
-}
-
 void list(const ShowFlags& flags, Context& context) {
   const auto store = store_of(flags, context);
-  if (!store) return fail_printable(context, store.error());
+  if (!store) return fail(context, escaped(store.error()));
   const auto images = store->list();
-  if (!images) return fail_printable(context, images.error());
+  if (!images) return fail(context, escaped(images.error()));
   if (flags.json) {
     context.out << R"({"images":[)";
     for (std::size_t i = 0; i < images->size(); ++i) {
@@ -57,10 +51,10 @@ void list(const ShowFlags& flags, Context& context) {
 
 void inspect(const ShowFlags& flags, Context& context) {
   const auto store = store_of(flags, context);
-  if (!store) return fail_printable(context, store.error());
+  if (!store) return fail(context, escaped(store.error()));
   for (const std::string& name : flags.names) {
     const auto image = store->find(name);
-    if (!image) return fail_printable(context, image.error());
+    if (!image) return fail(context, escaped(image.error()));
     context.out << image_json(*image) << '\n';
   }
 }
@@ -102,7 +96,7 @@ void add_image_rm(CLI::App& group, Context& context) {
       add_verb(group, "rm", "remove images, and the layers that no other has", *flags, true);
   verb->callback([flags, &context] {
     const Status removed = remove_all(*flags, context);
-    if (!removed) return fail_printable(context, removed.error());
+    if (!removed) return fail(context, escaped(removed.error()));
     for (const std::string& name : flags->names) context.out << name << '\n';
   });
 }
