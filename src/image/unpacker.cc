@@ -15,7 +15,6 @@
 #include "image/tree_writer.h"
 #include "os/file.h"
 #include "os/pidfd.h"
-#include "os/pipe_size.h"
 #include "os/spawn.h"
 
 namespace cordon::image {
@@ -57,12 +56,6 @@ class Feeder {
   std::thread thread_;
 };
 
-struct Worker {
-  os::Child child;
-  os::Fd out;
-  os::Fd words;
-};
-
 // Its frames, one by one; nothing at their end.
 class Frames {
  public:
@@ -84,23 +77,14 @@ class Frames {
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kPiece);
 };
 
-Result<Worker> start(const std::string& program, std::vector<std::string> arguments,
-                     os::Fd& input) {
-  TRY(os::Pipe in, os::pipe2());
-  TRY(os::Pipe out, os::pipe2());
-  TRY(os::Pipe words, os::pipe2());
-  os::widen_pipe(in.write, kPiece);
-  os::widen_pipe(out.read, kPiece);
+Result<os::Piped> start(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "cordon-unpack");
-  TRY(os::Child child, os::spawn(program, std::move(arguments), {}, {},
-                                 {.in = &in.read, .out = &out.write, .err = &words.write}));
-  input = std::move(in.write);
-  return Worker{std::move(child), std::move(out.read), std::move(words.read)};
+  return os::spawn_piped(program, std::move(arguments), kPiece);
 }
 
 // What it says where it could not do its work.
-Error failure(Worker worker) {
-  auto said = os::read_all(worker.words, kMostWords);
+Error failure(os::Piped worker) {
+  auto said = os::read_all(worker.err, kMostWords);
   auto ended = std::move(worker.child).wait();
   std::string why = said && !said->empty() ? *said : "cordon-unpack ended";
   while (why.ends_with('\n')) why.pop_back();
@@ -132,11 +116,10 @@ Result<frame::ArchiveEnd> write_tree(Frames& frames, const os::Fd& into) {
 }  // namespace
 
 Result<UnpackedLayer> Unpacker::layer(const os::Fd& layer, const os::Fd& into) const {
-  os::Fd input;
-  TRY(Worker worker, start(program_, {"layer"}, input));
+  TRY(os::Piped worker, start(program_, {"layer"}));
   UnpackedLayer done;
   Sha256 hash;
-  Feeder feeder{std::move(input), [&](const os::Fd& to) -> Status {
+  Feeder feeder{std::move(worker.in), [&](const os::Fd& to) -> Status {
                   std::vector<std::byte> piece(kPiece);
                   bool is_heard = true;
                   while (true) {
@@ -167,9 +150,8 @@ Result<UnpackedLayer> Unpacker::layer(const os::Fd& layer, const os::Fd& into) c
 }
 
 Result<frame::OciDocument> Unpacker::document(std::string_view kind, std::string_view json) const {
-  os::Fd input;
-  TRY(Worker worker, start(program_, {"oci", std::string{kind}}, input));
-  Feeder feeder{std::move(input), [&](const os::Fd& to) { return os::write_all(to, json); }};
+  TRY(os::Piped worker, start(program_, {"oci", std::string{kind}}));
+  Feeder feeder{std::move(worker.in), [&](const os::Fd& to) { return os::write_all(to, json); }};
   Frames frames{worker.out, frame::kLongestOciFrame};
   const auto heard = frames.next();
   std::optional<std::span<const std::byte>> body;

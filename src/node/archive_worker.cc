@@ -7,7 +7,6 @@
 #include "async/deadline.h"
 #include "async/waiting.h"
 #include "os/file.h"
-#include "os/pipe_size.h"
 #include "os/spawn.h"
 #include "policy/text.h"
 
@@ -40,20 +39,14 @@ Result<ArchiveWorker> ArchiveWorker::start(const asio::any_io_executor& executor
                                            const std::string& program,
                                            std::vector<std::string> arguments,
                                            std::shared_ptr<void> place) {
-  TRY(os::Pipe in, os::pipe2());
-  TRY(os::Pipe out, os::pipe2());
-  TRY(os::Pipe words, os::pipe2());
-  os::widen_pipe(in.write, kPipe);
-  os::widen_pipe(out.read, kPipe);
   arguments.insert(arguments.begin(), "cordon-unpack");
-  TRY(os::Child child, os::spawn(program, std::move(arguments), {}, {},
-                                 {.in = &in.read, .out = &out.write, .err = &words.write}));
-  TRY(os::Fd end, os::duplicate(child.pidfd()));
+  TRY(os::Piped started, os::spawn_piped(program, std::move(arguments), kPipe));
+  TRY(os::Fd end, os::duplicate(started.child.pidfd()));
   return ArchiveWorker{executor,
-                       std::move(child),
-                       std::move(in.write),
-                       std::move(out.read),
-                       std::move(words.read),
+                       std::move(started.child),
+                       std::move(started.in),
+                       std::move(started.out),
+                       std::move(started.err),
                        std::move(end),
                        std::move(place)};
 }

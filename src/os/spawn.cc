@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <spawn.h>
 
+#include "os/file.h"
 #include "os/pidfd.h"
+#include "os/pipe_size.h"
 
 namespace cordon::os {
 namespace {
@@ -82,6 +84,18 @@ Result<Child> spawn(const std::string& program, std::vector<std::string> argumen
   if (failed != 0) return Error::from_errno("posix_spawn", failed).with(program);
   TRY(Fd pidfd, pidfd_open(pid));
   return Child{pid, std::move(pidfd)};
+}
+
+Result<Piped> spawn_piped(const std::string& program, std::vector<std::string> arguments,
+                          std::size_t size) {
+  TRY(Pipe in, pipe2());
+  TRY(Pipe out, pipe2());
+  TRY(Pipe err, pipe2());
+  widen_pipe(in.write, size);
+  widen_pipe(out.read, size);
+  TRY(Child child, spawn(program, std::move(arguments), {}, {},
+                         {.in = &in.read, .out = &out.write, .err = &err.write}));
+  return Piped{std::move(child), std::move(in.write), std::move(out.read), std::move(err.read)};
 }
 
 Status spawn_and_leave(const std::string& program, std::vector<std::string> arguments,

@@ -2,6 +2,7 @@
 // Starting a program of our own beside us.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,17 @@ struct StandardFds {
 Result<Child> spawn(const std::string& program, std::vector<std::string> arguments,
                     std::vector<std::string> environment, std::span<const Fd* const> fds,
                     const StandardFds& standard = {});
+
+// The same with pipes at its standard streams, and no other descriptor: these are our ends of them.
+struct Piped {
+  Child child;
+  Fd in;
+  Fd out;
+  Fd err;
+};
+// `size`: of the first two, as far as the kernel lets them.
+Result<Piped> spawn_piped(const std::string& program, std::vector<std::string> arguments,
+                          std::size_t size);
 
 // The same for one that outlives us, in a session of its own, with nobody's streams: it is not
 // waited for, and we end soon.
