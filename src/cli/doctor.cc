@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/doctor_report.h"
+#include "cli/engine_facts.h"
 #include "cli/program_beside.h"
 #include "cli/verbs.h"
 #include "os/file.h"
@@ -50,6 +51,7 @@ DoctorReport examine() {
   const auto begin = std::chrono::steady_clock::now();
   DoctorReport report{.host = os::probe_host({})};
   report.host[Feature::ebpf] = probe_monitor(report.host);
+  try_engines(report.host);
   report.reached = level_of(report.host);
   report.probe_time =
       std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

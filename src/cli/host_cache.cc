@@ -2,12 +2,14 @@
 #include "cli/host_cache.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "cli/engine_facts.h"
 #include "os/caller.h"
 #include "os/landlock.h"
 #include "os/own_directory.h"
@@ -26,6 +28,16 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
+// Of the runsc that a launcher would run.
+std::string engine_key() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
+  const char* const named = std::getenv("CORDON_RUNSC");
+  const fs::path path{named != nullptr ? named : "/usr/bin/runsc"};
+  std::error_code ignored;
+  return fmt::format("{}:{}:{}", path.string(), fs::file_size(path, ignored),
+                     fs::last_write_time(path, ignored).time_since_epoch().count());
+}
+
 // Whatever else would make a fact another: all of it in one line.
 std::string key() {
   std::error_code ignored;
@@ -37,11 +49,12 @@ std::string key() {
   std::string status = text_of("/proc/self/status");
   const std::size_t seccomp = status.find("Seccomp:");
   const std::size_t caps = status.find("CapEff:");
-  std::string line = fmt::format("{} {} {} {} {} {} {} {}", boot, release, self.string(), written,
-                                 fs::file_size(self, ignored), os::caller_ids().uid,
+  std::string line = fmt::format("{} {} {} {} {} {} {} {} {}", boot, release, self.string(),
+                                 written, fs::file_size(self, ignored), os::caller_ids().uid,
                                  std::hash<std::string>{}(groups),
                                  status.substr(std::min(caps, status.size()), 24) +
-                                     status.substr(std::min(seccomp, status.size()), 12));
+                                     status.substr(std::min(seccomp, status.size()), 12),
+                                 engine_key());
   std::erase(line, '\n');
   return line;
 }
@@ -95,6 +108,15 @@ HostFacts known_host_facts(const Context& context) {
   HostFacts facts = os::probe_host({});
   remember(*file, expected, facts);
   return facts;
+}
+
+HostFacts with_engines(HostFacts host, const Context& context) {
+  // One that did not work is tried again: somebody may have mended it.
+  const Support known = host[Feature::gvisor].support;
+  if (known == Support::ok || known == Support::limited) return host;
+  try_engines(host);
+  if (const auto file = cache_file(context)) remember(*file, key(), host);
+  return host;
 }
 
 }  // namespace cordon::cli

@@ -12,4 +12,7 @@ namespace cordon::cli {
 // one: each step of a launch fails closed by itself.
 HostFacts known_host_facts(const Context& context);
 
+// The same with what is known of gVisor, which is tried the first time that somebody asks.
+HostFacts with_engines(HostFacts host, const Context& context);
+
 }  // namespace cordon::cli

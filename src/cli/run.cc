@@ -73,8 +73,9 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
                                            EarlyLauncher early, const Clock& clock) {
   TRY(const auto log, open_log(run.state, clock));
   const audit::Subject subject{.tenant = {}, .sandbox = run.id.text()};
-  const std::vector<AuditEvent> begun{PolicyAccepted{plan::digest_of(run.lowered)},
-                                      SandboxStarted{Isolation::process, run.lowered.enforcement}};
+  const std::vector<AuditEvent> begun{
+      PolicyAccepted{plan::digest_of(run.lowered)},
+      SandboxStarted{isolation_of(run.lowered.enforcement), run.lowered.enforcement}};
   TRY_DO(log->append(subject, begun));
   node::NetworkRecord record{
       *log, subject, {typed_flags(options), "-- " + spelled(options.command)}};

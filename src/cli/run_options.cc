@@ -190,6 +190,7 @@ Result<std::uint64_t> parse_duration(const std::string& text) {
 Result<std::string> policy_of_flags(const RunOptions& options, const std::string& directory) {
   Writer out;
   out.line("version = 1");
+  out.text("isolation", options.isolation);
   if (!options.preset.empty()) out.list("extends", {options.preset});
   write_filesystem(out, options, directory);
   write_environment(out, options);
@@ -252,6 +253,7 @@ std::string typed_flags(const RunOptions& options) {
   add("--root", options.root);
   add("--user", options.user);
   add("--profile", options.profile);
+  add("--isolation", options.isolation);
   add("--require", options.require);
   add("--json", options.json);
   add_set("--review", options.review);
@@ -296,6 +298,7 @@ void add_run_flags(CLI::App& verb, RunOptions& options) {
   one("--root", options.root, "The system tree: host, or dir:PATH");
   one("--user", options.user, "Who it is inside: user or root");
   one("--profile", options.profile, "System calls: strict or compat");
+  one("--isolation", options.isolation, "The wall: process, or the stronger gvisor");
   one("--require", options.require, "Refuse to start below this level")
       ->check(CLI::IsMember({"full", "supervised"}));
   one("--json", options.json, "Write the report of the run to this file");

@@ -31,8 +31,9 @@ struct RunOptions {
   std::string root;
   std::string user;
   std::string profile;
-  std::string require;  // a level
-  std::string json;     // a file for the report
+  std::string isolation;  // may only strengthen what a file says
+  std::string require;    // a level
+  std::string json;       // a file for the report
   bool review = false;
   bool live = false;
   bool no_network = false;

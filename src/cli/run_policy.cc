@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "cli/policy_source.h"
 #include "cli/registries.h"
 #include "policy/extend.h"
@@ -11,6 +13,19 @@
 
 namespace cordon::cli {
 namespace {
+
+// A flag repeats what a file says of the wall, or strengthens it.
+Result<policy::PolicyDocument> laid_over(const policy::PolicyDocument& flags,
+                                         const policy::PolicyDocument& file) {
+  if (flags.isolation && file.isolation && flags.isolation->value < file.isolation->value) {
+    return Error{Errc::denied,
+                 fmt::format("--isolation {}: {} asks for {}, and a flag may only strengthen it",
+                             to_string(flags.isolation->value),
+                             policy::to_string(file, file.isolation->place),
+                             to_string(file.isolation->value))};
+  }
+  return policy::lay_over(flags, file);
+}
 
 Result<policy::PolicyDocument> own_document(const RunOptions& options, const Context& context,
                                             policy::Problems& problems) {
@@ -21,13 +36,13 @@ Result<policy::PolicyDocument> own_document(const RunOptions& options, const Con
   TRY(auto flags, policy::parse(text, "command line", policy::Syntax::toml, &problems));
   if (!options.policy.empty()) {
     TRY(const auto file, load_document(options.policy, problems));
-    return policy::lay_over(flags, file);
+    return laid_over(flags, file);
   }
   if (!options.preset.empty()) return flags;
   TRY(const auto layer, user_layer(context));
   if (!layer) return flags;
   TRY(const auto file, load_document(*layer, problems));
-  return policy::lay_over(flags, file);
+  return laid_over(flags, file);
 }
 
 }  // namespace

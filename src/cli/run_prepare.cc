@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/host_cache.h"
 #include "cli/image_verbs.h"
 #include "cli/run_policy.h"
 #include "cli/run_words.h"
@@ -129,13 +130,15 @@ Result<std::vector<node::HeldGrant>> grants_of(const policy::Policy& policy) {
 }  // namespace
 
 Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
-                                const HostFacts& host, WhyNot& why) {
+                                const HostFacts& facts, WhyNot& why) {
   TRY(const auto random, os::random_bytes<10>());
   PreparedRun run{.id = SandboxId::from_bytes(random)};
   why.id = run.id.text();
   TRY(run.state, state_root(context));
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
+  const bool wants_engine = policy.settings().isolation != Isolation::process;
+  const HostFacts host = wants_engine ? with_engines(facts, context) : facts;
   plan::Situation situation = situation_of(options, context, run);
   if (host.has(Feature::seccomp_notify) && !options.no_monitor)
     situation.monitor = plan::MonitorSource::witness;

@@ -34,6 +34,6 @@ struct WhyNot {
 };
 
 Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
-                                const HostFacts& host, WhyNot& why);
+                                const HostFacts& facts, WhyNot& why);
 
 }  // namespace cordon::cli

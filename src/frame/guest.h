@@ -37,6 +37,10 @@ inline constexpr std::uint64_t kInputWindow = std::uint64_t{256} << 10U;
 // waits.
 inline constexpr std::uint32_t kDefaultRing = std::uint32_t{1} << 20U;
 
+// Bits of the exit code of `cordon-init probe`: what the kernel that it stands on lacks.
+inline constexpr std::uint32_t kLacksStatx = 1;    // statx with AT_NO_AUTOMOUNT
+inline constexpr std::uint32_t kLacksAmbient = 2;  // ambient capabilities
+
 // Of a command's first word in Processes.
 inline constexpr std::size_t kLongestProcessName = 64;
 // Process numbers are at most this: there is always a next one.

@@ -5,6 +5,25 @@
 
 namespace cordon::frame {
 
+std::string_view to_string(Platform platform) noexcept {
+  switch (platform) {
+    case Platform::ptrace:
+      return "ptrace";
+    case Platform::systrap:
+      return "systrap";
+    case Platform::kvm:
+      return "kvm";
+  }
+  return {};
+}
+
+std::optional<Platform> platform_from(std::string_view text) noexcept {
+  for (const Platform platform : {Platform::ptrace, Platform::systrap, Platform::kvm}) {
+    if (text == to_string(platform)) return platform;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::byte> encode(const LaunchPlan& plan) {
   ByteWriter out;
   FieldWriter{out}.put(plan);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -111,12 +112,27 @@ struct Disk {
 inline constexpr std::uint64_t kSmallestImage = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t kImageBytesPerInode = 1024;
 
+// What stands between the workload and the host's kernel.
+enum class Engine : std::uint8_t {
+  none,    // nothing but fences: the process tier
+  gvisor,  // runsc, a kernel in user space, in front of the same tree
+};
+constexpr Engine last_of(Engine) noexcept { return Engine::gvisor; }
+
+// How runsc runs its programs.
+enum class Platform : std::uint8_t { ptrace, systrap, kvm };
+constexpr Platform last_of(Platform) noexcept { return Platform::kvm; }
+std::string_view to_string(Platform platform) noexcept;
+std::optional<Platform> platform_from(std::string_view text) noexcept;
+
 struct LaunchPlan {
   std::string id;                // of the sandbox; in the name of every kernel object
   std::uint32_t namespaces = 0;  // CLONE_NEW… bits; the floor wants all of kNamespaces
   bool no_new_privs = false;
   bool network = false;  // what wants out is handed to the tenant's egress; false: loopback only
   std::string tenant;    // whose egress; empty in local use
+  Engine engine = Engine::none;
+  Platform platform = Platform::ptrace;  // of `gvisor`
   Ids ids = Ids::caller;
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
@@ -131,9 +147,9 @@ struct LaunchPlan {
   GroupLimits limits;
   Setup setup;  // handed to cordon-init
   CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
-                self.ids, self.host_name, self.root, self.root_path, self.root_file, self.binds,
-                self.files, self.directories, self.workspace, self.disk, self.groups, self.limits,
-                self.setup);
+                self.engine, self.platform, self.ids, self.host_name, self.root, self.root_path,
+                self.root_file, self.binds, self.files, self.directories, self.workspace, self.disk,
+                self.groups, self.limits, self.setup);
 };
 
 // user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not

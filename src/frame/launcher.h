@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 6;
+inline constexpr std::uint32_t kLauncherVersion = 7;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -107,6 +107,12 @@ struct ReadSource {
   std::string source;  // "env:NAME", "file:/PATH", "cmd:COMMAND"
   std::string host;
   CORDON_FIELDS(ReadSource, self.tenant, self.ticket, self.source, self.host);
+};
+
+// Whether gVisor works here, by a trial. Answered by EngineTried. In local use: a service has told
+// it in its Welcome.
+struct TryEngine {
+  CORDON_FIELDS(TryEngine);
 };
 
 // The socket at which the node listens, one descriptor beside it, for whatever node comes next: in
@@ -237,6 +243,16 @@ struct SourceStarted {
   CORDON_FIELDS(SourceStarted, self.id);
 };
 
+// A Fact of record/host_facts.h, and what it found.
+struct EngineTried {
+  std::string id;  // "engine"
+  std::uint32_t support = 0;
+  std::string detail;
+  std::string remedy;
+  std::string platform;
+  CORDON_FIELDS(EngineTried, self.id, self.support, self.detail, self.remedy, self.platform);
+};
+
 // The first word of a service to a node that it lets in; Refused to any other.
 struct Welcome {
   std::uint32_t version = kLauncherVersion;
@@ -244,11 +260,12 @@ struct Welcome {
   CORDON_FIELDS(Welcome, self.version, self.facts);
 };
 
-using ToLauncher = std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker,
-                                ReadSource, KeepListener, TakeListener, OpenNotary, OpenRecorder>;
+using ToLauncher =
+    std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker, ReadSource,
+                 KeepListener, TakeListener, OpenNotary, OpenRecorder, TryEngine>;
 using FromLauncher =
     std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome, EgressOpened,
-                 BrokerOpened, SourceStarted, NotaryOpened, RecorderOpened>;
+                 BrokerOpened, SourceStarted, NotaryOpened, RecorderOpened, EngineTried>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

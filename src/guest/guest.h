@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "guest/control.h"
 #include "guest/filter_profile.h"
 #include "os/fd.h"
 
@@ -28,8 +29,8 @@ enum class GuestEnd : std::uint8_t {
   out_of_resources = 3,  // the kernel refused what the loop cannot do without
 };
 
-// Serves the stream until its end. Before: single-threaded, `control` is a connected stream socket
-// whose first frame is Setup. Afterwards every process of the sandbox is dead or dies with us.
+// Serves the stream until its end. Before: single-threaded, the first frame is Setup. Afterwards
+// every process of the sandbox is dead or dies with us.
 //
 // Promises to the host, beyond those of frame/guest.h:
 // - Hello is sent once the spawner of Setup stands, and after each Resume; Processes follows it.
@@ -41,6 +42,6 @@ enum class GuestEnd : std::uint8_t {
 // - Resume drops replies to requests (Usage, FileReply) that were not sent yet.
 // - A descriptor that arrives beside bytes on the stream is a new stream: the old one is left with
 //   whatever was half sent on it, and the guest goes on there as after Resume.
-GuestEnd run(os::Fd control, const GuestOptions& options);
+GuestEnd run(Control control, const GuestOptions& options);
 
 }  // namespace cordon::guest

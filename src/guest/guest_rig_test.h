@@ -52,10 +52,10 @@ class Guest : public testing::Test {
       host.reset();
       if (!os::set_no_new_privs() || !os::set_child_subreaper(true)) ::_exit(99);
       if (blind && !os::seccomp_load(kNoWait)) ::_exit(99);
-      ::_exit(static_cast<int>(run(std::move(pair->two), {.pid_namespace = false,
-                                                          .find_filter = find_for_tests,
-                                                          .patience = patience,
-                                                          .idle = idle})));
+      ::_exit(static_cast<int>(run(Control{std::move(pair->two)}, {.pid_namespace = false,
+                                                                   .find_filter = find_for_tests,
+                                                                   .patience = patience,
+                                                                   .idle = idle})));
     }
     ASSERT_TRUE(host->send(first));
   }

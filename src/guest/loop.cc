@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <linux/sockios.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
 
@@ -48,20 +44,9 @@ Result<os::Fd> take_signals() {
   return os::Fd{fd};
 }
 
-bool is_readable(const os::Fd& fd) {
-  pollfd news{.fd = fd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&news, 1, 0) != 0;
-}
-
-std::size_t readable_bytes(const os::Fd& fd) {
-  int count = 0;
-  if (::ioctl(fd.get(), FIONREAD, &count) != 0 || count <= 0) return 1;
-  return std::min(static_cast<std::size_t>(count), kControlAtOnce);
-}
-
 }  // namespace
 
-Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options)
+Loop::Loop(Control control, os::Fd children, os::Epoll epoll, const GuestOptions& options)
     : control_{std::move(control)},
       children_{std::move(children)},
       epoll_{std::move(epoll)},
@@ -74,8 +59,7 @@ Loop::Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions&
                 .witness = options.witness}} {}
 
 Status Loop::watch_fixed() {
-  watched_ = EPOLLIN;
-  TRY_DO(epoll_.add(control_, watched_, tag_of(Role::control)));
+  TRY_DO(control_.watch(epoll_, EPOLLIN, tag_of(Role::control)));
   return epoll_.add(children_, EPOLLIN, tag_of(Role::children));
 }
 
@@ -88,7 +72,7 @@ std::optional<std::chrono::milliseconds> Loop::patience() const {
 
 GuestEnd Loop::turn() {
   // No plan yet: what is the same for all is done meanwhile.
-  if (!is_readable(control_)) static_cast<void>(starter_.make_ahead());
+  if (!control_.is_readable()) static_cast<void>(starter_.make_ahead());
   Status going = watch_fixed();
   while (going) {
     const auto ready = epoll_.wait(patience());
@@ -156,8 +140,9 @@ Status Loop::after_events() {
 }
 
 Status Loop::read_control() {
-  std::vector<std::byte> buffer(readable_bytes(control_));
-  auto received = os::receive(control_, buffer, 1);
+  std::vector<std::byte> buffer(control_.readable_bytes(kControlAtOnce));
+  auto received = control_.receive(buffer);
+  if (!received && os::would_wait(received.error())) return {};
   if (!received || received->bytes == 0) {
     end_ = GuestEnd::stream_ended;
     return Error{Errc::unavailable, "the stream has ended"};
@@ -181,10 +166,9 @@ Status Loop::read_control() {
 // Whoever had the old stream may have died between two bytes of a frame; on a new one nothing is
 // half sent, in neither direction.
 void Loop::switch_control(os::Fd control) {
-  static_cast<void>(epoll_.remove(control_));
-  control_ = std::move(control);
-  watched_ = EPOLLIN;
-  static_cast<void>(epoll_.add(control_, watched_, tag_of(Role::control)));
+  control_.leave(epoll_);
+  control_ = Control{std::move(control)};
+  static_cast<void>(control_.watch(epoll_, EPOLLIN, tag_of(Role::control)));
   cutter_ = frame::FrameCutter{};
   sending_ = std::vector<std::byte>{};
   sent_ = 0;
@@ -196,9 +180,7 @@ void Loop::switch_control(os::Fd control) {
 void Loop::watch_control() {
   const std::uint32_t wanted =
       (replies_.size() < kMostReplies ? EPOLLIN : 0U) | (blocked_ ? EPOLLOUT : 0U);
-  if (wanted == watched_) return;
-  watched_ = wanted;
-  static_cast<void>(epoll_.modify(control_, wanted, tag_of(Role::control)));
+  static_cast<void>(control_.watch(epoll_, wanted, tag_of(Role::control)));
 }
 
 // A part of what is owed, each process in its turn. False: nothing is.
@@ -242,16 +224,14 @@ Status Loop::write_control() {
         return {};
       }
     }
-    const ssize_t count = ::send(control_.get(), sending_.data() + sent_, sending_.size() - sent_,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
+    const auto count = control_.send(std::span{sending_}.subspan(sent_));
+    if (!count) {
       // Full; or nobody is there any more. That is for reading to find out: the last thing that a
       // host left on this stream may be the next one.
       blocked_ = true;
       return {};
     }
-    sent_ += static_cast<std::size_t>(count);
+    sent_ += *count;
   }
 }
 
@@ -278,7 +258,7 @@ Error Loop::fall(std::string step, int error_number) {
   return Error{Errc::unavailable, "the guest cannot begin"};
 }
 
-GuestEnd run(os::Fd control, const GuestOptions& options) {
+GuestEnd run(Control control, const GuestOptions& options) {
   if (!os::set_dumpable(false)) return GuestEnd::could_not_begin;
   auto children = take_signals();
   auto epoll = os::Epoll::create();

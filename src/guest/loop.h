@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frame/guest.h"
+#include "guest/control.h"
 #include "guest/file_acts.h"
 #include "guest/guest.h"
 #include "guest/process.h"
@@ -26,7 +27,7 @@ inline Error nonsense(const char* what) { return Error{Errc::invalid, what}; }
 
 class Loop {
  public:
-  Loop(os::Fd control, os::Fd children, os::Epoll epoll, const GuestOptions& options);
+  Loop(Control control, os::Fd children, os::Epoll epoll, const GuestOptions& options);
 
   // Turns until the guest has to end.
   GuestEnd turn();
@@ -88,7 +89,7 @@ class Loop {
   // Tells the host why the guest ends.
   Error fall(std::string step, int error_number);
 
-  os::Fd control_;
+  Control control_;
   os::Fd children_;
   os::Epoll epoll_;
   GuestOptions options_;
@@ -112,7 +113,6 @@ class Loop {
   std::size_t sent_ = 0;
   std::uint32_t turn_ = 0;  // the process that was served last
   bool blocked_ = false;    // the stream takes nothing now
-  std::uint32_t watched_ = 0;
   GuestEnd end_ = GuestEnd::out_of_resources;
 };
 

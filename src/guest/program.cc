@@ -25,7 +25,7 @@ std::optional<StartFailure> take_streams(const Streams& streams) {
     // The spawner holds 0 to 2 itself, so that no source is one of these.
     if (::dup2(source->get(), number++) < 0) return StartFailure{"streams", errno};
   }
-  if (::syscall(SYS_close_range, kLink + 1U, UINT_MAX, 0U) != 0) {
+  if (::syscall(SYS_close_range, kLink + 1U, INT_MAX, 0U) != 0) {
     return StartFailure{"streams", errno};
   }
   return std::nullopt;

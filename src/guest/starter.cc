@@ -289,13 +289,16 @@ void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
 
 std::vector<StartEvent> Starter::hear() {
   std::vector<StartEvent> events;
+  bool was_reset = false;
   while (link_) {
     SpawnerReport report;
     auto received = os::receive(link_, std::as_writable_bytes(std::span{&report, 1}), kMostStreams);
     if (!received && number_of(received.error()) == EAGAIN) break;
-    // It died with our request unread. Told once; what it had said before comes after.
-    if (!received && number_of(received.error()) == ECONNRESET) continue;
-    if (received && received->bytes == 0) {
+    // It died with our request unread. Linux tells it once, and what it had said before comes
+    // after; gVisor tells nothing else.
+    const bool is_reset = !received && number_of(received.error()) == ECONNRESET;
+    if (is_reset && !std::exchange(was_reset, true)) continue;
+    if (is_reset || (received && received->bytes == 0)) {
       if (begun_) {
         events.push_back(become());
         break;

@@ -4,12 +4,14 @@
 #include <array>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <optional>
 #include <poll.h>
 #include <signal.h>
 #include <span>
 #include <unistd.h>
 #include <vector>
 
+#include "launcher/engine.h"
 #include "launcher/identity.h"
 #include "launcher/proc.h"
 #include "launcher/root.h"
@@ -51,7 +53,7 @@ Status build_tree(Descent& descent) {
   const JudgedPlan& plan = *descent.plan;
   TRY(Ground ground, lay_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
   TRY_DO(furnish(ground, plan, descent.ids, descent.sources));
-  TRY_DO(enter_root(ground));
+  TRY_DO(enter_root(ground.root));
   TRY_DO(keep_mounts_apart());
   descent.namespace_limits = std::move(ground.limits);
   return {};
@@ -60,7 +62,7 @@ Status build_tree(Descent& descent) {
 // The launcher furnishes it when the plan has come.
 Status build_ground(Descent& descent) {
   TRY(Ground ground, lay_ground(kBerthDisk, {}, kBerthDirectories));
-  TRY_DO(enter_root(ground));
+  TRY_DO(enter_root(ground.root));
   std::vector<const os::Fd*> own;
   own.reserve(ground.own.size());
   for (const os::Fd& tree : ground.own) own.push_back(&tree);
@@ -191,6 +193,32 @@ constexpr std::array kToInit = {
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };
 
+// Behind an engine. What the launcher's child becomes has nothing left but five descriptors.
+Status drop_capabilities(Descent&) { return os::keep_none(); }
+
+constexpr std::array kBehindEngine = {
+    Step{"parent", die_with_launcher},
+    Step{"groups", enter_groups},
+    Step{"network", enter_engine_network},
+    Step{"root", build_engine_tree},
+    Step{"host name", name_host},
+    Step{"cgroup namespace", hide_groups},
+    Step{"user namespace", enter_user_namespace},
+    Step{"engine", start_engine},  // the last that needs a capability of the sandbox's namespace
+    Step{"identity", take_identity},
+    Step{"descriptors", place_relay_descriptors},
+    Step{"capabilities", drop_capabilities},
+    Step{"no_new_privs", give_up_gaining},
+};
+
+std::optional<FailedStep> take_all(std::span<const Step> steps, Descent& descent) {
+  for (const Step& step : steps) {
+    Status taken = step.take(descent);
+    if (!taken) return FailedStep{step.name, std::move(taken).error()};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string to_report(const FailedStep& failed) {
@@ -199,14 +227,16 @@ std::string to_report(const FailedStep& failed) {
 }
 
 FailedStep descend(Descent& descent) {
+  if (descent.engine != nullptr) {
+    if (auto failed = take_all(kBehindEngine, descent)) return *std::move(failed);
+    const std::array<std::string, 1> arguments{"cordon-relay"};
+    return {"exec", os::execveat(descent.relay, arguments, {})};
+  }
   const std::span<const Step> tree = descent.plan != nullptr ? std::span<const Step>{kPlansTree}
                                                              : std::span<const Step>{kBareTree};
   for (const std::span<const Step> part :
        {std::span<const Step>{kIntoNamespaces}, tree, std::span<const Step>{kToInit}}) {
-    for (const Step& step : part) {
-      Status taken = step.take(descent);
-      if (!taken) return {step.name, std::move(taken).error()};
-    }
+    if (auto failed = take_all(part, descent)) return *std::move(failed);
   }
   const std::array<std::string, 1> arguments{"cordon-init"};
   return {"exec", os::execveat(descent.program.file(), arguments, {})};

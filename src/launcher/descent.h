@@ -14,6 +14,8 @@
 
 namespace cordon::launcher {
 
+struct EngineParts;
+
 // All that the child needs, made by the launcher before it exists.
 struct Descent {
   const JudgedPlan* plan;  // nullptr: none yet (berth.h)
@@ -29,7 +31,11 @@ struct Descent {
   const os::Fd& launcher;  // a pidfd of it
   const os::Fd& reports;   // to the launcher
   bool may_set_groups = true;
-  os::Fd namespace_limits{};  // /proc/sys/user, made on the way
+  const EngineParts* engine = nullptr;  // of a plan behind one (engine.h)
+  // Made on the way:
+  os::Fd namespace_limits{};  // /proc/sys/user
+  os::Fd engine_end{};        // a pidfd of the engine
+  os::Fd relay{};             // cordon-relay
 };
 
 // Of a berth: how many directories its own disk has ready, and how large that disk is until its
@@ -45,7 +51,8 @@ struct FailedStep {
 // Two lines, the step and the errno, then words: what the launcher is told of it.
 std::string to_report(const FailedStep& failed);
 
-// Takes all steps and becomes cordon-init: returns only when something failed. Without a plan it is
+// Takes all steps and becomes cordon-init, or where there is an engine cordon-relay in front of it:
+// returns only when something failed. Without a plan it is
 // a pid 1 on bare ground, whose own directories the launcher has got.
 FailedStep descend(Descent& descent);
 

@@ -77,9 +77,10 @@ Status judge_target(std::string_view path) {
   return {};
 }
 
-Status judge_shape(const frame::LaunchPlan& plan) {
+Status judge_shape(const frame::LaunchPlan& plan, const Floor& floor) {
   if (!is_base32_name(plan.id)) return below_floor("an id that is not of our alphabet");
   if (plan.namespaces != frame::kNamespaces) return below_floor("a namespace is missing");
+  if (plan.engine < floor.least_engine) return below_floor("a wall that is too weak");
   if (!plan.no_new_privs) return below_floor("no_new_privs is missing");
   if (!plan.tenant.empty() && !is_base32_name(plan.tenant)) {
     return below_floor("a tenant that is not of our alphabet");
@@ -224,7 +225,7 @@ Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
 
 Result<JudgedPlan> judge(const frame::ReceivedPlan& received, const Floor& floor) {
   const frame::LaunchPlan& plan = received.plan();
-  TRY_DO(judge_shape(plan));
+  TRY_DO(judge_shape(plan, floor));
   TRY_DO(judge_fences(plan, floor));
   TRY_DO(judge_mounts(plan, floor));
   return JudgedPlan{plan};

@@ -102,6 +102,20 @@ Status take_notary(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_isolation(ServiceFloor& floor, std::string_view value) {
+  if (value != "process" && value != "gvisor") return broken("isolation is process or gvisor");
+  floor.floor.least_engine = value == "gvisor" ? frame::Engine::gvisor : frame::Engine::none;
+  return {};
+}
+
+Status take_runsc(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no path of a runsc", value));
+  }
+  floor.floor.runsc = value;
+  return {};
+}
+
 Status take_secrets(ServiceFloor& floor, std::string_view value) {
   if (!is_plain_path(value) || value == "/") {
     return broken(fmt::format("\"{}\" is no path of a directory for secrets", value));
@@ -201,6 +215,8 @@ constexpr std::array kKeys = {
     Key{"ranges", take_ranges, true},
     Key{"source", take_source, true, true},
     Key{"cgroup", take_cgroup},
+    Key{"isolation", take_isolation},
+    Key{"runsc", take_runsc},
     Key{"secrets", take_secrets},
     Key{"notary", take_notary},
     Key{"secret_source", take_secret_source, false, true},

@@ -99,6 +99,16 @@ const Below kBelow[] = {
 INSTANTIATE_TEST_SUITE_P(Plan, FloorRefuses, ::testing::ValuesIn(kBelow),
                          [](const auto& info) { return std::string{info.param.name}; });
 
+TEST(Floor, HoldsTheLeastWall) {
+  Floor floor = root_floor();
+  floor.least_engine = frame::Engine::gvisor;
+  EXPECT_FALSE(judged(good_plan(), floor));
+  LaunchPlan behind = good_plan();
+  behind.engine = frame::Engine::gvisor;
+  EXPECT_TRUE(judged(behind, floor));
+  EXPECT_TRUE(judged(behind));
+}
+
 TEST(Floor, GivesTheCallersIdOnlyWhereThereAreNoRanges) {
   LaunchPlan plan = good_plan();
   EXPECT_FALSE(judged(plan, user_floor()));

@@ -134,12 +134,16 @@ HostIds host_ids(const frame::LaunchPlan& plan, const LentRange* range, const Ow
     return {.workload_uid = range->first() + plan.setup.fences.uid,
             .workload_gid = range->first() + plan.setup.fences.gid,
             .init_uid = range->first() + kInitId,
-            .init_gid = range->first() + kInitId};
+            .init_gid = range->first() + kInitId,
+            .root_uid = range->first(),
+            .root_gid = range->first()};
   }
   return {.workload_uid = own.uid,
           .workload_gid = own.gid,
           .init_uid = own.spare_uid.value_or(own.uid),
-          .init_gid = own.spare_gid.value_or(own.gid)};
+          .init_gid = own.spare_gid.value_or(own.gid),
+          .root_uid = own.uid,
+          .root_gid = own.gid};
 }
 
 Result<os::Fd> make_caller_namespace(const frame::LaunchPlan& plan, const HostIds& ids) {

@@ -5,11 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "frame/guest.h"
 #include "launcher/descent.h"
+#include "launcher/engine.h"
 #include "launcher/io_limit.h"
 #include "launcher/sources.h"
 #include "launcher/tell.h"
@@ -22,6 +24,7 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::chrono::seconds kLongestDescent{10};
+constexpr int kAbovePlaces = 32;
 
 LaunchFailure read_report(const std::string& text) {
   const std::size_t first = text.find('\n');
@@ -68,7 +71,8 @@ Result<LentIds> take_ids(Workshop& workshop) {
 
 class Launch {
  public:
-  Launch(const JudgedPlan& plan, Workshop& workshop) : plan_{plan}, workshop_{workshop} {}
+  Launch(const JudgedPlan& plan, Workshop& workshop, bool alone)
+      : plan_{plan}, workshop_{workshop}, alone_{alone} {}
 
   Status prepare();
   // Before: prepare. Gives the report of a failed descent; empty when cordon-init runs.
@@ -81,6 +85,7 @@ class Launch {
 
   const JudgedPlan& plan_;
   Workshop& workshop_;
+  bool alone_;
   std::optional<HeldNetwork> network_;
   std::optional<LentRange> range_;
   std::optional<DiskImage> disk_;
@@ -90,6 +95,7 @@ class Launch {
   Sources sources_;
   os::SocketPair pair_;
   os::SocketPair witness_;  // where the filter tells of calls
+  std::optional<EngineParts> engine_;
   std::optional<os::Child> init_;
 };
 
@@ -114,6 +120,10 @@ Status Launch::prepare() {
   TRY_DO(groups.hold_io(io));
   groups_.emplace(std::move(groups));
   TRY(pair_, os::socketpair(os::SocketType::stream));
+  if (plan_->engine != frame::Engine::none) {
+    TRY(EngineParts parts, open_engine(workshop_.floor.runsc));
+    engine_.emplace(std::move(parts));
+  }
   const auto filter = os::filter_profile_from_string(plan_->setup.fences.filter);
   if (filter && os::has_notify(*filter)) {
     TRY(witness_, os::socketpair(os::SocketType::seqpacket));
@@ -121,10 +131,13 @@ Status Launch::prepare() {
   return {};
 }
 
-void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
+void Launch::be_child(const os::Fd& net, const os::Fd& low_reports) {
   // The host's end is the launcher's: with a copy here pid 1 would never see its stream end.
   pair_.one = os::Fd{};
   witness_.one = os::Fd{};
+  // Out of the way of the places that a relay's descriptors have.
+  const os::Fd reports{::fcntl(low_reports.get(), F_DUPFD_CLOEXEC, kAbovePlaces)};
+  if (!reports) ::_exit(1);
   Descent descent{.plan = &plan_,
                   .fences = plan_->setup.fences,
                   .ids = ids_,
@@ -137,7 +150,8 @@ void Launch::be_child(const os::Fd& net, const os::Fd& reports) {
                   .program = workshop_.program,
                   .launcher = workshop_.self,
                   .reports = reports,
-                  .may_set_groups = workshop_.own.may_set_groups};
+                  .may_set_groups = workshop_.own.may_set_groups,
+                  .engine = engine_ ? &*engine_ : nullptr};
   const FailedStep failed = descend(descent);
   static_cast<void>(os::write_all(reports, to_report(failed)));
   ::_exit(1);
@@ -152,7 +166,9 @@ Sandbox Launch::take() {
 
 Result<std::string> Launch::start() {
   TRY(os::Pipe reports, os::pipe2());
-  TRY(Workshop::TakenNetwork taken, workshop_.take_network(*plan_));
+  const bool is_closed = alone_ && plan_->network;
+  TRY(Workshop::TakenNetwork taken,
+      is_closed ? Workshop::take_closed_network() : workshop_.take_network(*plan_));
   if (taken.held) network_.emplace(*std::move(taken.held));
   const os::Fd net = std::move(taken.netns);
   TRY(os::Cloned cloned,
@@ -160,6 +176,7 @@ Result<std::string> Launch::start() {
                   .cgroup = groups_->v2_dir(),
                   .clear_signal_handlers = true}));
   if (cloned.pid == 0) be_child(net, reports.write);
+  engine_.reset();
   init_.emplace(cloned.pid, std::move(cloned.pidfd));
   reports.write = os::Fd{};
   pair_.two = os::Fd{};
@@ -192,6 +209,12 @@ Result<Workshop::TakenNetwork> Workshop::take_network(const frame::LaunchPlan& p
   return TakenNetwork{std::move(network.netns), HeldNetwork{*egresses, plan.id}};
 }
 
+Result<Workshop::TakenNetwork> Workshop::take_closed_network() {
+  TRY(NetPool pool, NetPool::start(NetKind::steered, 1, false));
+  TRY(Network network, pool.take());
+  return TakenNetwork{std::move(network.netns), std::nullopt};
+}
+
 bool Workshop::wants_more() const noexcept {
   return berths.wants_more() || berths.wants_furniture() || networks.wants_more() ||
          (steered && steered->wants_more()) || ranges.wants_more() || groups.wants_more();
@@ -216,6 +239,22 @@ std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& pla
       std::move(berth.init), std::move(berth.control), os::Fd{}};
 }
 
+namespace {
+
+std::variant<Sandbox, LaunchFailure> launch_from_nothing(const JudgedPlan& plan, Workshop& workshop,
+                                                         bool alone) {
+  Launch launch{plan, workshop, alone};
+  if (Status prepared = launch.prepare(); !prepared) {
+    return LaunchFailure{"prepare", std::move(prepared).error()};
+  }
+  auto report = launch.start();
+  if (!report) return LaunchFailure{"start", std::move(report).error()};
+  if (!report->empty()) return read_report(*report);
+  return launch.take();
+}
+
+}  // namespace
+
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
   while (auto berth = workshop.berths.take(plan, workshop.sources)) {
     auto moved = move_in(*berth, plan, workshop);
@@ -224,14 +263,11 @@ std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& wo
     if (failure == nullptr) return moved;
     if (berth->is_alive() && failure->error.cause().value() != ESRCH) return moved;
   }
-  Launch launch{plan, workshop};
-  if (Status prepared = launch.prepare(); !prepared) {
-    return LaunchFailure{"prepare", std::move(prepared).error()};
-  }
-  auto report = launch.start();
-  if (!report) return LaunchFailure{"start", std::move(report).error()};
-  if (!report->empty()) return read_report(*report);
-  return launch.take();
+  return launch_from_nothing(plan, workshop, false);
+}
+
+std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop) {
+  return launch_from_nothing(plan, workshop, true);
 }
 
 }  // namespace cordon::launcher

@@ -57,6 +57,8 @@ struct Workshop {
     std::optional<HeldNetwork> held;
   };
   Result<TakenNetwork> take_network(const frame::LaunchPlan& plan);
+  // Where everything is refused.
+  static Result<TakenNetwork> take_closed_network();
   // Answers OpenEgress.
   Result<OpenedEgress> open_egress(const std::string& tenant, const os::Fd& kept);
 
@@ -85,5 +87,7 @@ struct Sandbox {
 };
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop);
+// The same from nothing, for a trial: where it has a network, nobody holds what it ends at.
+std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop);
 
 }  // namespace cordon::launcher

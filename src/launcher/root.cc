@@ -155,14 +155,19 @@ std::size_t own_directories(const frame::LaunchPlan& plan) {
   return plan.directories.size() + (workspace ? 1 : 0);
 }
 
-Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
+Result<Ground> lay_bare_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
   TRY_DO(keep_mounts_apart());
-  TRY(const Devices devices, open_devices());
   Ground ground;
   TRY(ground.disk, mount_disk(disk, image));
   TRY_DO(make_layout(ground.disk));
   TRY(ground.own, make_own(ground.disk, own));
   TRY(ground.root, mount_skeleton(ground.disk));
+  return ground;
+}
+
+Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
+  TRY(const Devices devices, open_devices());
+  TRY(Ground ground, lay_bare_ground(disk, image, own));
   TRY_DO(mount_devices(ground.root, devices));
   TRY(ground.limits, mount_proc(ground.root, ground.disk));
   return ground;
@@ -204,8 +209,8 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   return os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one);
 }
 
-Status enter_root(const Ground& ground) {
-  TRY_DO(os::fchdir(ground.root));
+Status enter_root(const os::Fd& root) {
+  TRY_DO(os::fchdir(root));
   TRY_DO(os::pivot_root(".", "."));
   TRY_DO(os::umount_detach("."));
   if (::chdir("/") != 0) return Error::from_errno("chdir");

@@ -29,12 +29,14 @@ std::size_t own_directories(const frame::LaunchPlan& plan);
 // Before: a fresh mount and pid namespace, with the rights to mount in them. `own`: how many
 // directories of the own disk to make.
 Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own);
+// The same without /dev and /proc, which an engine makes; there are no limits to keep.
+Result<Ground> lay_bare_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own);
 // Puts what the plan shows on the ground; its root is read-only then. Without a disk there are no
 // pins, and no workspace for review. Before: no other mount is in the namespace below the ground.
 Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
                const Sources& sources);
-// The ground's root becomes "/": nothing else is left in the namespace then.
-Status enter_root(const Ground& ground);
+// It becomes "/": nothing else is left in the namespace then.
+Status enter_root(const os::Fd& root);
 // Detached copies of shared mounts would still send and receive mounts: no more from here on.
 Status keep_mounts_apart();
 

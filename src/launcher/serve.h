@@ -65,6 +65,7 @@ class Server {
   void answer(const frame::OpenNotary& request);
   void answer(const frame::OpenRecorder& request, std::vector<os::Fd> fds);
   void answer(const frame::ReadSource& request);
+  void answer(const frame::TryEngine& request);
 
   void send(const frame::FromLauncher& message, Fds fds = {});
   // What a node needs of a sandbox, with a lock of its own.

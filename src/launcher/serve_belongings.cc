@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/id.h"
+#include "launcher/engine_trial.h"
 #include "launcher/serve.h"
 #include "os/fault_point.h"
 
@@ -94,6 +95,15 @@ void Server::answer(const frame::ReadSource& request) {
   }
   readers_.emplace(tag, *std::move(reader));
   send(frame::SourceStarted{about});
+}
+
+void Server::answer(const frame::TryEngine& /*request*/) {
+  const EngineTrial trial = try_gvisor(workshop_);
+  send(frame::EngineTried{.id = "engine",
+                          .support = static_cast<std::uint32_t>(trial.fact.support),
+                          .detail = trial.fact.detail,
+                          .remedy = trial.fact.remedy,
+                          .platform = trial.platform});
 }
 
 }  // namespace cordon::launcher

@@ -8,7 +8,8 @@
 namespace cordon::launcher {
 
 std::optional<Shape> Shape::of(const JudgedPlan& plan) {
-  if (plan->network || plan->workspace.kind != frame::WorkspaceKind::own_disk ||
+  if (plan->engine != frame::Engine::none || plan->network ||
+      plan->workspace.kind != frame::WorkspaceKind::own_disk ||
       std::ranges::any_of(plan->binds, &frame::Bind::writable)) {
     return std::nullopt;
   }

@@ -78,8 +78,14 @@ Status Opener::map_owner(const os::Fd& tree, const os::Fd& path) {
   const Owner owner{st.st_uid, st.st_gid};
   auto known = owners_.find(owner);
   if (known == owners_.end()) {
-    const std::array uids{os::IdRange{owner.uid, ids_.workload_uid, 1}};
-    const std::array gids{os::IdRange{owner.gid, ids_.workload_gid, 1}};
+    std::vector<os::IdRange> uids{{owner.uid, ids_.workload_uid, 1}};
+    std::vector<os::IdRange> gids{{owner.gid, ids_.workload_gid, 1}};
+    // An engine makes a file as root of the sandbox's namespace, and gives it to its owner then.
+    const bool serves = plan_->engine != frame::Engine::none;
+    if (serves && ids_.root_uid != ids_.workload_uid)
+      uids.push_back({ids_.root_uid, ids_.root_uid, 1});
+    if (serves && ids_.root_gid != ids_.workload_gid)
+      gids.push_back({ids_.root_gid, ids_.root_gid, 1});
     TRY(os::Fd made, make_user_namespace(uids, gids));
     known = owners_.emplace(owner, std::move(made)).first;
   }

@@ -22,6 +22,9 @@ struct HostIds {
   std::uint32_t workload_gid = 0;
   std::uint32_t init_uid = 0;
   std::uint32_t init_gid = 0;
+  // Of 0 inside, which an engine serves files as; the workload's own where there is one id.
+  std::uint32_t root_uid = 0;
+  std::uint32_t root_gid = 0;
 };
 
 struct Source {

@@ -108,8 +108,9 @@ void Residents::tell_of_refusals(const std::unique_ptr<MonitorShare>& share, con
 
 async::Task<void> Residents::record_start(const audit::Subject& subject,
                                           const plan::Lowered& lowered) {
-  const std::vector<AuditEvent> events{PolicyAccepted{plan::digest_of(lowered)},
-                                       SandboxStarted{parts_.backend.kind(), lowered.enforcement}};
+  const std::vector<AuditEvent> events{
+      PolicyAccepted{plan::digest_of(lowered)},
+      SandboxStarted{isolation_of(lowered.enforcement), lowered.enforcement}};
   CO_TRY_DO(parts_.log.append(subject, events));
   co_return co_await parts_.disk.settled();
 }

@@ -28,7 +28,9 @@ std::string name_of(const os::TreeUse& tree) {
 Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
              std::vector<std::string> groups, std::uint32_t pid)
     : budgets_{budgets}, gauges_{std::move(groups)}, pid_{pid}, grouped_{plan.groups} {
-  if (grouped_) {
+  // What an engine is made of tells nothing of what runs behind it.
+  names_ = plan.engine == frame::Engine::none;
+  if (grouped_ && names_) {
     memory_limit_ = plan.limits.memory;
     pids_limit_ = plan.limits.pids;
   } else if (plan.setup.fences.limits.processes > 0) {
@@ -100,14 +102,14 @@ std::optional<Stop> Watch::look_at_groups() {
 std::optional<Stop> Watch::look_at_tree() {
   const os::TreeUse tree = os::measure_tree(
       static_cast<pid_t>(pid_), budgets_.memory ? os::Measure::memory : os::Measure::counts);
-  largest_ = name_of(tree);
+  largest_ = names_ ? name_of(tree) : std::string{};
   const bool is_pressed = tree.cpu >= cpu_before_ + plan::kSample / 5;
   cpu_before_ = tree.cpu;
   if (auto over = judge_cpu(tree.cpu)) return over;
   if (budgets_.memory && tree.memory > *budgets_.memory) {
     return Stop{Ending::memory, *budgets_.memory, tree.memory, largest_};
   }
-  return judge_pids(is_pressed ? tree.threads : 0);
+  return judge_pids(is_pressed && names_ ? tree.threads : 0);
 }
 
 std::optional<Stop> Watch::look() {

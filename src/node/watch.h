@@ -44,6 +44,7 @@ class Watch {
   const plan::Budgets& budgets_;
   os::CgroupGauges gauges_;
   std::uint32_t pid_;
+  bool names_ = true;  // a process of the host is one of the sandbox
   bool grouped_;
   bool rests_ = false;
   std::optional<std::uint64_t> memory_limit_;  // held by a group

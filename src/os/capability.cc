@@ -93,7 +93,8 @@ Status drop_bounding(CapabilitySet kept) {
 }
 
 Status clear_ambient() {
-  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+  // A kernel that does not know it (gVisor's) has no such set.
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) {
     return Error::from_errno("prctl PR_CAP_AMBIENT_CLEAR_ALL");
   }
   return {};

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <linux/veth.h>
 #include <net/if.h>
 #include <sys/socket.h>
 
@@ -165,7 +167,7 @@ Status RouteSocket::add_route(const Route& route) {
   rtmsg fixed{};
   fixed.rtm_family = family_of(route.to.address);
   fixed.rtm_dst_len = route.to.prefix;
-  fixed.rtm_table = route.local ? RT_TABLE_LOCAL : RT_TABLE_MAIN;
+  fixed.rtm_table = route.local || route.before_local ? RT_TABLE_LOCAL : RT_TABLE_MAIN;
   fixed.rtm_protocol = RTPROT_STATIC;
   fixed.rtm_type = route.local ? RTN_LOCAL : RTN_UNICAST;
   // A local route has host scope; one without a gateway reaches only its link.
@@ -175,6 +177,47 @@ Status RouteSocket::add_route(const Route& route) {
   message.attribute(RTA_OIF, route.link);
   if (route.gateway) message.attribute(RTA_GATEWAY, raw(*route.gateway));
   return request(std::move(message), fmt::format("route {}", to_string(route.to)));
+}
+
+namespace {
+
+// A link that comes up gets no address of IPv6 by itself.
+void forbid_v6(NetlinkMessage& message) {
+  const std::uint8_t none = IN6_ADDR_GEN_MODE_NONE;
+  const std::size_t families = message.open(IFLA_AF_SPEC);
+  const std::size_t v6 = message.open(AF_INET6);
+  message.attribute(IFLA_INET6_ADDR_GEN_MODE, std::as_bytes(std::span{&none, 1}));
+  message.close(v6);
+  message.close(families);
+}
+
+}  // namespace
+
+Status RouteSocket::add_pair(std::string_view near, std::string_view far, pid_t process) {
+  const auto add = [&](bool has_v6) {
+    NetlinkMessage message{RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL};
+    ifinfomsg fixed{};
+    fixed.ifi_family = AF_UNSPEC;
+    message.fixed(fixed);
+    message.attribute(IFLA_IFNAME, near);
+    if (has_v6) forbid_v6(message);
+    const std::size_t info = message.open(IFLA_LINKINFO);
+    message.attribute(IFLA_INFO_KIND, "veth");
+    const std::size_t data = message.open(IFLA_INFO_DATA);
+    const std::size_t peer = message.open(VETH_INFO_PEER);
+    message.fixed(fixed);
+    message.attribute(IFLA_IFNAME, far);
+    message.attribute(IFLA_NET_NS_PID, static_cast<std::uint32_t>(process));
+    if (has_v6) forbid_v6(message);
+    message.close(peer);
+    message.close(data);
+    message.close(info);
+    return request(std::move(message), fmt::format("links {} and {}", near, far));
+  };
+  Status added = add(true);
+  // A kernel without IPv6 does not even know what it is told to leave.
+  if (added || added.error().cause() != std::errc::address_family_not_supported) return added;
+  return add(false);
 }
 
 }  // namespace cordon::os

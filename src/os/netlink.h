@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 #include "base/result.h"
@@ -31,6 +32,8 @@ struct Route {
   // The block is delivered to this host as if all its addresses were its own: how traffic to
   // anywhere reaches a proxy on the loopback link.
   bool local = false;
+  // Looked at before every other, as routes of this host's own addresses are.
+  bool before_local = false;
 };
 
 // A socket stays with its namespace, also when the process moves to another.
@@ -45,6 +48,9 @@ class RouteSocket {
   Status set_link_up(std::uint32_t index);
   Status add_address(std::uint32_t index, const IpBlock& address);  // `exists`: is there already
   Status add_route(const Route& route);
+  // Two links that are joined, `far` in the network namespace of that process. Neither gets an IPv6
+  // address by itself.
+  Status add_pair(std::string_view near, std::string_view far, pid_t process);
 
  private:
   explicit RouteSocket(Fd socket) noexcept : socket_{std::move(socket)} {}

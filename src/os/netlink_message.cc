@@ -40,6 +40,17 @@ void NetlinkMessage::attribute(std::uint16_t type, std::string_view text) {
   attribute(type, value);
 }
 
+std::size_t NetlinkMessage::open(std::uint16_t type) {
+  const std::size_t at = bytes_.size();
+  fixed(nlattr{.nla_len = 0, .nla_type = static_cast<std::uint16_t>(type | NLA_F_NESTED)});
+  return at;
+}
+
+void NetlinkMessage::close(std::size_t opened) {
+  const auto length = static_cast<std::uint16_t>(bytes_.size() - opened);
+  std::memcpy(bytes_.data() + opened, &length, sizeof length);
+}
+
 std::span<const std::byte> NetlinkMessage::finish(std::uint32_t sequence) {
   nlmsghdr header{};
   std::memcpy(&header, bytes_.data(), sizeof header);

@@ -29,6 +29,9 @@ class NetlinkMessage {
   void attribute(std::uint16_t type, std::span<const std::byte> value);
   void attribute(std::uint16_t type, std::uint32_t value);
   void attribute(std::uint16_t type, std::string_view text);  // with its NUL
+  // What is added between the two lies in one attribute.
+  std::size_t open(std::uint16_t type);
+  void close(std::size_t opened);
   // Attributes that are finished already.
   void raw(std::span<const std::byte> attributes) { append(attributes); }
 

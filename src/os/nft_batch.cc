@@ -19,6 +19,7 @@ namespace cordon::os {
 namespace {
 
 constexpr int kPatience = 5'000;               // milliseconds
+constexpr std::uint8_t kPortUnreachable = 3;   // ICMP_PORT_UNREACH
 constexpr std::uint8_t kFiltered = 13;         // ICMP_PKT_FILTERED
 constexpr std::uint32_t kDestination = 16;     // of an IPv4 header
 constexpr std::uint32_t kDestinationPort = 2;  // of a TCP or UDP header: the destination's
@@ -161,8 +162,11 @@ NftRule& NftRule::reject_with_reset() {
   return *this;
 }
 
-NftRule& NftRule::reject_as_prohibited() {
-  const std::uint8_t code = kFiltered;
+NftRule& NftRule::reject_as_prohibited() { return reject_with_code(kFiltered); }
+
+NftRule& NftRule::reject_as_closed() { return reject_with_code(kPortUnreachable); }
+
+NftRule& NftRule::reject_with_code(std::uint8_t code) {
   std::vector<std::byte> a;
   put(a, NFTA_REJECT_TYPE, NFT_REJECT_ICMP_UNREACH);
   put(a, NFTA_REJECT_ICMP_CODE, std::as_bytes(std::span{&code, 1}));

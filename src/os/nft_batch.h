@@ -29,10 +29,12 @@ class NftRule {
   NftRule& accept();
   NftRule& reject_with_reset();
   NftRule& reject_as_prohibited();
+  NftRule& reject_as_closed();  // as a port at which nobody listens
 
   std::span<const std::byte> expressions() const noexcept { return expressions_; }
 
  private:
+  NftRule& reject_with_code(std::uint8_t code);
   void add(std::string_view name, std::span<const std::byte> attributes);
   void load(std::uint32_t base, std::uint32_t offset, std::uint32_t size);
   void equals(std::span<const std::byte> value);

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/path_walk.h"
+
 namespace cordon::os {
 namespace {
 
@@ -31,7 +33,9 @@ Result<Fd> openat2(const Fd& root, const char* path, const OpenHow& how, unsigne
 }  // namespace
 
 Result<Fd> open_beneath(const Fd& root, const char* path, const OpenHow& how) {
-  return openat2(root, path, how, RESOLVE_BENEATH);
+  auto opened = openat2(root, path, how, RESOLVE_BENEATH);
+  if (opened || opened.error().cause().value() != ENOSYS) return opened;
+  return walk_beneath(root, path, how);
 }
 
 Result<Fd> open_in_root(const Fd& root, const char* path, const OpenHow& how) {

@@ -24,8 +24,11 @@ std::vector<char*> to_c_strings(std::span<const std::string> strings) {
   return pointers;
 }
 
+// No descriptor is greater; gVisor takes a greater number for a negative one.
+constexpr unsigned kLastFd = INT_MAX;
+
 Status close_range(unsigned first, unsigned flags) {
-  if (::syscall(SYS_close_range, first, UINT_MAX, flags) != 0) {
+  if (::syscall(SYS_close_range, first, kLastFd, flags) != 0) {
     return Error::from_errno("close_range").with("from " + std::to_string(first));
   }
   return {};

@@ -23,6 +23,9 @@ constexpr Ipv4 kLoopback{127, 0, 0, 0};
 constexpr Ipv4 kLoopbackMask{255, 0, 0, 0};
 // Without an address that is no loopback one, resolvers take the machine for one without a network.
 constexpr Ipv4 kOwnAddress{10, 0, 0, 2};
+// Of a guest at the far end of a link of its own, where a kernel of its own stands in between.
+constexpr Ipv4 kGuestAddress{10, 0, 0, 6};
+constexpr Ipv4 kGateway{10, 0, 0, 5};
 // Of our sockets: an address for documentation, so that nobody misses it.
 constexpr Ipv4 kSockets{192, 0, 2, 1};
 constexpr std::uint16_t kTcpPort = 1;
@@ -34,6 +37,7 @@ constexpr std::int32_t kMangle = -150;
 
 NftRule inside() { return NftRule{}.to_block(kLoopback, kLoopbackMask).accept(); }
 NftRule own() { return NftRule{}.to(kOwnAddress).accept(); }
+NftRule guest() { return NftRule{}.to(kGuestAddress).accept(); }
 NftRule tcp() { return NftRule{}.protocol_is(IPPROTO_TCP); }
 NftRule dns() { return NftRule{}.protocol_is(IPPROTO_UDP).to_port(kDnsPort); }
 
@@ -47,9 +51,13 @@ NftBatch make_rules() {
   batch.rule("pre", dns().steer_to(kSockets, kDnsPort).accept());
   // Without a listener the steering lets packets fall through, to whatever listens inside.
   batch.rule("pre", tcp().count().reject_with_reset());
+  // What the output chain refuses to a program of this namespace comes here from a guest, in whose
+  // own stack no other refusal ends the waiting.
+  batch.rule("pre", NftRule{}.count().reject_as_closed());
   batch.chain("out", NftHook::output, 0, false);
   batch.rule("out", inside());
   batch.rule("out", own());
+  batch.rule("out", guest());
   batch.rule("out", tcp().accept());
   batch.rule("out", dns().accept());
   // A drop would hang programs.
@@ -155,6 +163,9 @@ Result<Fd> open_socket(int type, std::uint16_t port) {
 }
 
 }  // namespace
+
+IpBlock steered_guest() { return {.address = IpAddress::v4(kGuestAddress), .prefix = 30}; }
+IpAddress steered_gateway() { return IpAddress::v4(kGateway); }
 
 std::span<const std::byte> steering_rules() { return rules().bytes; }
 

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "os/fd.h"
+#include "os/ip_address.h"
 
 namespace cordon::os {
 
@@ -22,6 +23,11 @@ struct SteeredSockets {
 // any port 53 reach the sockets; all else is refused at once, and counted. There is no route for
 // IPv6. When nobody holds the sockets any more, everything is refused.
 Result<SteeredSockets> steer_own_network();
+
+// Of a guest that is joined to such a namespace by a link of its own: its address with the link's
+// block, and ours there, which is its gateway.
+IpBlock steered_guest();
+IpAddress steered_gateway();
 
 // The rules alone, for tests.
 std::span<const std::byte> steering_rules();

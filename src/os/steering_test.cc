@@ -157,12 +157,14 @@ constexpr const char* kRules = R"(table ip cordon {
 		meta l4proto 6 tproxy to 192.0.2.1:1 accept
 		udp dport 53 tproxy to 192.0.2.1:53 accept
 		meta l4proto 6 counter packets 0 bytes 0 reject with tcp reset
+		counter packets 0 bytes 0 reject
 	}
 
 	chain out {
 		type filter hook output priority 0; policy accept;
 		ip daddr 127.0.0.0/8 accept
 		ip daddr 10.0.0.2 accept
+		ip daddr 10.0.0.6 accept
 		meta l4proto 6 accept
 		udp dport 53 accept
 		counter packets 0 bytes 0 reject with icmp 13

@@ -72,16 +72,30 @@ void admit_requirements(const Request& request, const PolicyDocument& document) 
   }
 }
 
+// The wall that a document asks for, or none at all: never a weaker one.
 void admit_isolation(const Request& request, const PolicyDocument& document) {
-  if (!document.isolation || document.isolation->value == Isolation::process) return;
-  request.refusals.add(
-      Errc::unavailable, "ISOLATION",
-      {.tried = fmt::format("isolation = \"{}\"", to_string(document.isolation->value)),
-       .rule = rule_text(document, document.isolation->place),
-       .why = fmt::format("version {} has the process tier only; a weaker wall is never taken "
-                          "instead",
-                          CORDON_VERSION),
-       .fix = Request::show(document, document.isolation->place)});
+  if (!document.isolation) return;
+  const auto refuse = [&](std::string why, std::string fix) {
+    request.refusals.add(
+        Errc::unavailable, "ISOLATION",
+        {.tried = fmt::format("isolation = \"{}\"", to_string(document.isolation->value)),
+         .rule = rule_text(document, document.isolation->place),
+         .why = std::move(why) + "; a weaker wall is never taken instead",
+         .fix = std::move(fix)});
+  };
+  switch (document.isolation->value) {
+    case Isolation::process:
+      return;
+    case Isolation::gvisor: {
+      const Fact& fact = request.host[Feature::gvisor];
+      if (fact.support == Support::ok || fact.support == Support::limited) return;
+      return refuse(fmt::format("on this host gVisor is {}", about(fact)),
+                    fact.remedy.empty() ? "cordon doctor" : fact.remedy);
+    }
+    case Isolation::microvm:
+      return refuse(fmt::format("version {} has the tiers process and gvisor only", CORDON_VERSION),
+                    Request::show(document, document.isolation->place));
+  }
 }
 
 bool is_network_key(const policy::Key& key) {
@@ -103,8 +117,22 @@ policy::Place place_of_network(const PolicyDocument& document) {
   return network.ask ? network.ask->place : policy::Place{};
 }
 
+// With the caller's own id alone runsc has no network stack to put in front of ours.
+void admit_engine_network(const Request& request) {
+  const PolicyDocument& document = request.policy.documents().front()->document();
+  request.refusals.add(
+      Errc::unavailable, "NETWORK",
+      {.tried = "isolation = \"gvisor\" with a network",
+       .rule = rule_text(document, place_of_network(document)),
+       .why = "gVisor has a network of its own only with a range of ids, which only root can map",
+       .fix = request.with_flag("--no-network")});
+}
+
 void admit_network(const Request& request) {
   if (is_offline(request)) return;
+  if (request.settings.isolation == Isolation::gvisor && !request.host.root) {
+    return admit_engine_network(request);
+  }
   const bool can_steer = request.host.has(Feature::network_filter);
   const Fact& fact = request.host[Feature::network_filter];
   for (const auto& checked : request.policy.documents()) {
@@ -151,6 +179,11 @@ bool is_held_here(const policy::Key& key, const Request& request, const PolicyDo
 }
 
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
+  const bool is_seen_inside = key.path == "response" || key.path == "monitor.record";
+  if (is_seen_inside && request.settings.isolation != Isolation::process) {
+    return fmt::format("behind {} nobody sees what happens inside",
+                       to_string(request.settings.isolation));
+  }
   if (key.path == "response") {
     return "what is refused inside is counted by nobody (turned off, or a kernel that cannot "
            "tell)";
@@ -188,7 +221,21 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
   }
 }
 
+// Its kernel has no way to hand a capability on to a program (no ambient set).
+void admit_engine_capabilities(const Request& request) {
+  const PolicyDocument& document = request.policy.documents().front()->document();
+  const auto& capability = document.process.capabilities.items.front();
+  request.refusals.add(Errc::unavailable, "CAPABILITIES",
+                       {.tried = fmt::format("process.capabilities: {}", capability.value),
+                        .rule = rule_text(document, capability.place),
+                        .why = "behind gVisor no program has capabilities",
+                        .fix = Request::show(document, capability.place)});
+}
+
 void admit_capabilities(const Request& request) {
+  if (!request.settings.capabilities.empty() && request.settings.isolation == Isolation::gvisor) {
+    return admit_engine_capabilities(request);
+  }
   if (request.settings.capabilities.empty() ||
       request.settings.profile == policy::Profile::compat) {
     return;

@@ -33,6 +33,7 @@ class Enforcing {
       : request_{request}, plan_{plan}, files_{files}, limiting_{limiting} {}
 
   Enforcement all() {
+    engine();
     namespaces();
     fences();
     limits();
@@ -46,6 +47,14 @@ class Enforcing {
  private:
   void say(std::string_view name, Hold hold, std::string detail) {
     enforcement_.mechanisms.push_back({std::string{name}, hold, std::move(detail)});
+  }
+
+  void engine() {
+    if (plan_.engine == frame::Engine::none) return;
+    const Fact& fact = request_.host[Feature::gvisor];
+    say("isolation", Hold::held,
+        fmt::format("gvisor: a kernel of its own{}{}", fact.detail.empty() ? "" : ", ",
+                    fact.detail));
   }
 
   void namespaces() {
@@ -81,7 +90,11 @@ class Enforcing {
                                                   fmt::join(request_.settings.capabilities, " ")));
     if (fences.landlock_abi == 0) {
       const Fact& fact = request_.host[Feature::landlock];
-      say("landlock", Hold::absent, fact.detail.empty() ? "not on this host" : fact.detail);
+      std::string why = fact.detail.empty() ? "not on this host" : fact.detail;
+      if (plan_.engine != frame::Engine::none) {
+        why = "gVisor has none; the file tree is fenced by its mounts";
+      }
+      say("landlock", Hold::absent, std::move(why));
       return;
     }
     std::string detail = fmt::format("ABI {}", fences.landlock_abi);
@@ -107,6 +120,8 @@ class Enforcing {
     }
     if (!wanted.pids) {
       unlimited("pids");
+    } else if (plan_.engine != frame::Engine::none) {
+      say("pids", Hold::held, fmt::format("{}, of its user, by its own kernel", *wanted.pids));
     } else if (limiting_.in_group.pids) {
       say("pids", Hold::held, fmt::format("{}", *wanted.pids));
     } else {

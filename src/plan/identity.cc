@@ -43,7 +43,9 @@ Identity identity_of(const Request& request, bool host_root) {
     return root_inside ? Identity{frame::Ids::range, 0, 0, "root", "/root"}
                        : Identity{frame::Ids::range, kUser, kUser, "user", "/home/user"};
   }
-  if (root_inside) return {frame::Ids::caller, 0, 0, "root", "/root"};
+  // gVisor serves the caller's files as those of its root, where there is no other id.
+  const bool one_id = request.settings.isolation == Isolation::gvisor;
+  if (root_inside || one_id) return {frame::Ids::caller, 0, 0, "root", "/root"};
   Identity identity{frame::Ids::caller, situation.caller_uid, situation.caller_gid, "user",
                     "/home/user"};
   const std::string& name = situation.caller_name;

@@ -14,6 +14,9 @@ constexpr std::uint64_t kDefaultDisk = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kBytesPerInode = 4096;
 constexpr std::uint64_t kFewestInodes = 1024;
 constexpr std::uint64_t kMostInodes = 200'000;  // where nobody says a number
+// Of gVisor: what one task inside is to the host's kernel, and what it needs itself.
+constexpr std::uint64_t kEngineTasks = 3;
+constexpr std::uint64_t kEngineOwnTasks = 1024;
 
 // The line that sets the smallest disk.
 std::string disk_rule(const Request& request) {
@@ -133,7 +136,14 @@ Limiting limits_of(const Request& request, const Files& files) {
   } else {
     limiting.budgets.memory = limits.memory;
   }
-  if (has_controller(host, "pids")) {
+  const bool behind_engine = request.settings.isolation == Isolation::gvisor;
+  if (behind_engine && limits.pids) {
+    // Its kernel counts what runs inside; ours counts what it runs that with.
+    limiting.by_process.processes = *limits.pids;
+    if (has_controller(host, "pids")) {
+      limiting.in_group.pids = *limits.pids * kEngineTasks + kEngineOwnTasks;
+    }
+  } else if (has_controller(host, "pids")) {
     limiting.in_group.pids = limits.pids;
   } else {
     limiting.by_process.processes = limits.pids.value_or(0);

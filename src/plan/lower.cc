@@ -31,14 +31,28 @@ void check_size(const Request& request, const frame::LaunchPlan& plan) {
        .fix = {}});
 }
 
+// A kernel of its own tells the host's nothing of what its programs do.
+Situation as_seen(Situation situation, Isolation isolation) {
+  if (isolation != Isolation::process) situation.monitor = MonitorSource::none;
+  return situation;
+}
+
+void choose_engine(const Request& request, frame::LaunchPlan& plan) {
+  if (request.settings.isolation != Isolation::gvisor) return;
+  plan.engine = frame::Engine::gvisor;
+  plan.platform =
+      frame::platform_from(request.host.gvisor_platform).value_or(frame::Platform::ptrace);
+}
+
 }  // namespace
 
 Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
                       const Situation& situation, std::vector<Denial>* refusals) {
   Refusals found;
+  const Situation known = as_seen(situation, policy.settings().isolation);
   const Request request{.policy = policy,
                         .host = host,
-                        .situation = situation,
+                        .situation = known,
                         .refusals = found,
                         .settings = policy.settings(),
                         .workspace = workspace_of(policy, situation, found)};
@@ -51,6 +65,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   Lowered lowered;
   frame::LaunchPlan& plan = lowered.plan;
   plan.id = situation.id.text();
+  choose_engine(request, plan);
   plan.namespaces = frame::kNamespaces;
   plan.no_new_privs = true;
   plan.network = !is_offline(request);
@@ -86,7 +101,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
     lowered.ingress = ingress_of(policy);
     lowered.enforcement.mechanisms.push_back(ingress_mechanism(lowered.ingress));
   }
-  if (situation.monitor != MonitorSource::none)
+  if (known.monitor != MonitorSource::none)
     lowered.paths = path_rules_of(policy, situation.default_image);
   lowered.responses = responses_of(policy);
   if (!lowered.responses.empty()) {

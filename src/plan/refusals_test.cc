@@ -37,8 +37,16 @@ constexpr std::string_view kReviewed = "cordon run --review -- make test";
 
 TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
   const Refused table[] = {
-      {"another tier", "isolation = \"gvisor\"", "CORDON-PLAN-ISOLATION", "cordon.toml:1",
-       "isolation = \"gvisor\"", "process tier only", kExplain},
+      {"a tier to come", "isolation = \"microvm\"", "CORDON-PLAN-ISOLATION", "cordon.toml:1",
+       "isolation = \"microvm\"", "process and gvisor only", kExplain},
+      {"capabilities that its kernel does not hand on",
+       "isolation = \"gvisor\"\n[process]\ncapabilities = [\"chown\"]\n[syscalls]\nprofile = "
+       "\"compat\"",
+       "CORDON-PLAN-CAPABILITIES", "cordon.toml:3", "process.capabilities: chown",
+       "behind gVisor no program has capabilities", kExplain},
+      {"records that its kernel does not tell",
+       "isolation = \"gvisor\"\n[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:3",
+       "monitor.record", "behind gvisor nobody sees", kExplain},
       {"an image", "[filesystem]\nroot = \"image:debian-12\"", "CORDON-PLAN-ROOT", "cordon.toml:2",
        "filesystem.root = \"image:debian-12\"", "no such image", kExplain},
       {"a tunnel", "[network]\ningress = [3000]", "CORDON-PLAN-KEY", "cordon.toml:2",

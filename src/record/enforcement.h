@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "record/isolation.h"
+
 namespace cordon {
 
 // Ordered, weakest first.
@@ -35,5 +37,8 @@ struct Enforcement {
 
   friend bool operator==(const Enforcement&, const Enforcement&) = default;
 };
+
+// The wall that it tells of: process where it says nothing.
+Isolation isolation_of(const Enforcement& enforcement);
 
 }  // namespace cordon

@@ -76,6 +76,7 @@ struct HostFacts {
   CgroupLayout cgroup_layout = CgroupLayout::none;
   std::vector<std::string> controllers;  // in which we may make groups of our own
   std::array<Fact, kFeatureCount> facts;
+  std::string gvisor_platform;  // by which runsc runs programs here; empty: it does not
   Capacity capacity;
 
   const Fact& operator[](Feature feature) const { return facts[static_cast<std::size_t>(feature)]; }

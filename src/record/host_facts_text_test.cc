@@ -38,7 +38,7 @@ TEST(HostFactsText, ThatIsCutIsNone) {
     if (text[length] != '\n') continue;  // whole lines are missing
     EXPECT_FALSE(host_facts_from(text.substr(0, length))) << length;
   }
-  EXPECT_FALSE(host_facts_from("cordon host facts 2" + text.substr(19)));
+  EXPECT_FALSE(host_facts_from("cordon host facts 1" + text.substr(19)));
 }
 
 }  // namespace

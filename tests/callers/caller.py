@@ -12,7 +12,7 @@ import time
 from pace import slow
 
 NAMES = ("root", "user")
-PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-notary")
+PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-relay", "cordon-notary")
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 SUBREAPER = 36      # PR_SET_CHILD_SUBREAPER
 
@@ -38,6 +38,7 @@ class Caller:
 
     def __init__(self, name, programs):
         self.name = name
+        self.isolation = os.environ.get("CORDON_TEST_ISOLATION", "")
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="cordon-test-", dir="/var/tmp"))
         try:
             self._settle(name, programs)
@@ -97,6 +98,10 @@ class Caller:
         """The command line of `cordon` with these words, as this caller."""
         return [*self.become(), str(self.programs / "cordon"), *words]
 
+    def wall(self):
+        """Flags of `cordon run` for the wall that the test was told; none: its own."""
+        return ["--isolation", self.isolation] if self.isolation else []
+
     def start(self, flags, command, **how):
         """`cordon run`, started, and the file of its report."""
         self.count += 1
@@ -106,7 +111,7 @@ class Caller:
         how.setdefault("stderr", subprocess.PIPE)
         how.setdefault("cwd", self.workspace)
         how.setdefault("env", self.environment())
-        child = subprocess.Popen(self.words("run", "--json", str(report), *flags, "--", *command), start_new_session=True, **how)
+        child = subprocess.Popen(self.words("run", "--json", str(report), *self.wall(), *flags, "--", *command), start_new_session=True, **how)
         return child, report
 
     def finish(self, child, report, timeout, begin, stdin=None):

@@ -574,8 +574,12 @@ SETTINGS = {"quotas": "[tenants.small]\nsandboxes = 2\n"}
 def main(checks, make_node=Daemon):
     parser = argparse.ArgumentParser()
     parser.add_argument("programs")
+    parser.add_argument("--list", action="store_true", help="only the names of the checks")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    if options.list:
+        print("\n".join(checks))
+        sys.exit(0)
     if os.geteuid() != 0:
         print("skipped: needs root, for the launcher")
         sys.exit(77)

@@ -6,7 +6,7 @@ HEAD = """
 import os, sys, time
 stamps = os.open('stamp', os.O_RDWR | os.O_CREAT, 0o644)
 def stamp():    # of one length, so that it is whole at every moment
-    os.pwrite(stamps, f'{time.monotonic():020.6f} {time.process_time():020.6f}'.encode(), 0)
+    os.pwrite(stamps, f'{time.time():020.6f} {time.process_time():020.6f}'.encode(), 0)
 """
 
 FORK_BOMB = HEAD + """
@@ -95,19 +95,19 @@ import mmap, os, sys, time
 block = mmap.mmap(-1, 1 << 20)
 out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o644)
 os.write(out, block)
-begin = time.monotonic()
+begin = time.time()
 for _ in range(int(sys.argv[2])): os.write(out, block)
-print(time.monotonic() - begin)
+print(time.time() - begin)
 """
 
 # Into the cache, from where threads of the kernel write it to the device: what that took in all.
 BUFFERED_WRITER = """
 import os, sys, time
-begin = time.monotonic()
+begin = time.time()
 with open(sys.argv[1], 'wb', buffering=0) as out:
     for _ in range(int(sys.argv[2])): out.write(b'x' * (1 << 20))
 os.sync()
-print(time.monotonic() - begin)
+print(time.time() - begin)
 """
 
 OUTPUT_FLOOD = """
@@ -142,8 +142,8 @@ NEIGHBOUR = """
 import os, time
 out = open('latency', 'w', buffering=1)
 while True:
-    begin = time.monotonic()
+    begin = time.time()
     os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
-    out.write(f'{begin} {(time.monotonic() - begin) * 1000}\\n')
+    out.write(f'{begin} {(time.time() - begin) * 1000}\\n')
     time.sleep(0.005)
 """

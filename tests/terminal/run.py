@@ -15,7 +15,7 @@ from screen import Screen  # noqa: E402
 
 
 def run(caller, *command, flags=()):
-    return Screen(caller, caller.words("run", *flags, "--", *command))
+    return Screen(caller, caller.words("run", *caller.wall(), *flags, "--", *command))
 
 
 def shell(caller):

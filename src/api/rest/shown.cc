@@ -11,7 +11,7 @@ wire::SandboxAnswer shown(const node::Resident& resident) {
           .created = facts.created,
           .expires = facts.expires,
           .labels = facts.labels,
-          .isolation = std::string{to_string(Isolation::process)},
+          .isolation = std::string{to_string(isolation_of(resident.lowered().enforcement))},
           .enforcement = resident.lowered().enforcement,
           .verdict = resident.verdict()};
 }
@@ -23,7 +23,7 @@ wire::SandboxAnswer shown(const node::EndedSandbox& ended) {
           .created = ended.facts.created,
           .expires = ended.facts.expires,
           .labels = ended.facts.labels,
-          .isolation = std::string{to_string(Isolation::process)},
+          .isolation = std::string{to_string(isolation_of(ended.enforcement))},
           .enforcement = ended.enforcement,
           .verdict = ended.verdict};
 }

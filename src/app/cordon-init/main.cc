@@ -1,31 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // cordon-init: pid 1 of every sandbox. The launcher has put the control stream at descriptor 3, and
-// where somebody wants to be told of calls, the way to them at 4.
+// where somebody wants to be told of calls, the way to them at 4. `cordon-init stdio`: the stream
+// is what standard input and output are, as behind a user-space kernel. `cordon-init probe`: says
+// by its exit code what such a kernel lacks.
 #include <cstddef>
 #include <fcntl.h>
 #include <malloc.h>
+#include <string_view>
+#include <unistd.h>
 
 #include "guest/guest.h"
+#include "guest/probe_kernel.h"
 #include "os/fd.h"
 #include "os/process.h"
 
 namespace {
+
+namespace guest = cordon::guest;
+namespace os = cordon::os;
 
 constexpr int kControl = 3;
 constexpr int kWitness = 4;
 // What is larger than a page or two goes back to the kernel as soon as it is free.
 constexpr int kLargest = 32 << 10;
 
+guest::GuestEnd serve_socket() {
+  // It executes nothing itself, and what it has is nobody else's.
+  static_cast<void>(os::set_cloexec_from(kControl));
+  const bool has_witness = ::fcntl(kWitness, F_GETFD) >= 0;
+  const os::Fd witness{has_witness ? kWitness : -1};
+  return guest::run(guest::Control{os::Fd{kControl}},
+                    {.witness = has_witness ? &witness : nullptr});
+}
+
+guest::GuestEnd serve_stdio() {
+  os::Fd in{::fcntl(0, F_DUPFD_CLOEXEC, kControl)};
+  os::Fd out{::fcntl(1, F_DUPFD_CLOEXEC, kControl)};
+  const os::Fd null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  if (!in || !out || !null) return guest::GuestEnd::could_not_begin;
+  for (const int standard : {0, 1, 2}) {
+    if (::dup2(null.get(), standard) != standard) return guest::GuestEnd::could_not_begin;
+  }
+  if (!os::set_nonblocking(in, true) || !os::set_nonblocking(out, true)) {
+    return guest::GuestEnd::could_not_begin;
+  }
+  return guest::run({std::move(in), std::move(out)}, {});
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
   ::mallopt(M_MMAP_THRESHOLD, kLargest);
   ::mallopt(M_TRIM_THRESHOLD, kLargest);
   ::mallopt(M_TOP_PAD, 0);
-  // It executes nothing itself, and what it has is nobody else's.
-  static_cast<void>(cordon::os::set_cloexec_from(kControl));
-  const bool has_witness = ::fcntl(kWitness, F_GETFD) >= 0;
-  const cordon::os::Fd witness{has_witness ? kWitness : -1};
-  return static_cast<int>(
-      cordon::guest::run(cordon::os::Fd{kControl}, {.witness = has_witness ? &witness : nullptr}));
+  const std::string_view word = count == 2 ? words[1] : "";
+  if (word == "probe") return static_cast<int>(guest::probe_kernel());
+  return static_cast<int>(word == "stdio" ? serve_stdio() : serve_socket());
 }

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "launcher/engine_trial.h"
 #include "launcher/open_workshop.h"
 #include "launcher/serve.h"
 #include "launcher/stop_signal.h"
@@ -73,6 +74,9 @@ Status serve_nodes(const ServiceWords& words) {
     facts[Feature::ebpf] = launcher::fact_of(recorder);
     if (recorder) workshop.recorder.emplace(*std::move(recorder));
   }
+  launcher::EngineTrial gvisor = launcher::try_gvisor(workshop);
+  facts[Feature::gvisor] = std::move(gvisor.fact);
+  facts.gvisor_platform = std::move(gvisor.platform);
   TRY(launcher::Server server,
       launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), to_text(facts),
                            keeper_of(words, floor)));

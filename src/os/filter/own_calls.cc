@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -194,6 +195,38 @@ std::vector<RuledCall> notary_calls() {
   };
 }
 
+// It moves bytes between a socket, over which another may come, and two pipes.
+std::vector<RuledCall> relay_calls() {
+  return {
+      plain("sendmsg", SYS_sendmsg),
+      plain("recvmsg", SYS_recvmsg),
+      plain("read", SYS_read),
+      plain("write", SYS_write),
+      plain("close", SYS_close),
+      {{"fcntl", SYS_fcntl},
+       {{FilterAction::allow(), {is(1, F_GETFL)}}, {FilterAction::allow(), {is(1, F_SETFL)}}},
+       kRefused},
+#if defined(__x86_64__)
+      plain("poll", SYS_poll),
+#endif
+      plain("ppoll", SYS_ppoll),
+      only("prctl", SYS_prctl, {is(0, PR_SET_PDEATHSIG)}),
+      // Memory.
+      plain("brk", SYS_brk),
+      without_exec("mmap", SYS_mmap),
+      without_exec("mprotect", SYS_mprotect),
+      plain("mremap", SYS_mremap),
+      plain("munmap", SYS_munmap),
+      plain("madvise", SYS_madvise),
+      // The end, and the way to it.
+      plain("futex", SYS_futex),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+      plain("restart_syscall", SYS_restart_syscall),
+      plain("exit_group", SYS_exit_group),
+      plain("exit", SYS_exit),
+  };
+}
+
 }  // namespace
 
 std::vector<RuledCall> own_calls(OwnProgram program) {
@@ -204,6 +237,8 @@ std::vector<RuledCall> own_calls(OwnProgram program) {
       return egress_calls();
     case OwnProgram::notary:
       return notary_calls();
+    case OwnProgram::relay:
+      return relay_calls();
     case OwnProgram::unpack:
       return unpack_calls();
   }

@@ -17,6 +17,8 @@ FilterProgram own_filter(OwnProgram program) {
       return kEgress;
     case OwnProgram::notary:
       return kNotary;
+    case OwnProgram::relay:
+      return kRelay;
     case OwnProgram::unpack:
       return kUnpack;
   }

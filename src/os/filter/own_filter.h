@@ -9,10 +9,11 @@
 
 namespace cordon::os {
 
-enum class OwnProgram : std::uint8_t { broker, egress, notary, unpack };
+enum class OwnProgram : std::uint8_t { broker, egress, notary, relay, unpack };
 
 inline constexpr OwnProgram kOwnPrograms[] = {OwnProgram::broker, OwnProgram::egress,
-                                              OwnProgram::notary, OwnProgram::unpack};
+                                              OwnProgram::notary, OwnProgram::relay,
+                                              OwnProgram::unpack};
 
 // No list is longer.
 inline constexpr std::size_t kMostOwnCalls = 80;
@@ -25,6 +26,8 @@ constexpr std::string_view to_string(OwnProgram program) {
       return "egress";
     case OwnProgram::notary:
       return "notary";
+    case OwnProgram::relay:
+      return "relay";
     case OwnProgram::unpack:
       return "unpack";
   }

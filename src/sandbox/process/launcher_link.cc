@@ -333,6 +333,13 @@ async::Task<std::vector<os::Fd>> LauncherLink::open_recorder(std::vector<os::Fd>
   co_return std::move(message.fds);
 }
 
+async::Task<frame::EngineTried> LauncherLink::try_engine() {
+  CO_TRY(Message message, co_await ask(frame::TryEngine{}, "engine"));
+  auto* const tried = std::get_if<frame::EngineTried>(&message.body);
+  if (tried == nullptr) co_return error_of(message.body);
+  co_return std::move(*tried);
+}
+
 async::Task<void> LauncherLink::read_source(frame::ReadSource wanted) {
   std::string about = "source:" + std::to_string(wanted.ticket);
   CO_TRY(Message message, co_await ask(std::move(wanted), std::move(about)));

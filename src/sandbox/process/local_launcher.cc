@@ -2,6 +2,7 @@
 #include "sandbox/process/local_launcher.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "frame/launcher.h"
 #include "os/caller.h"
@@ -48,7 +49,13 @@ Status map_ids(const os::Fd& socket, pid_t pid, bool spare_id) {
 Result<StartedLauncher> start_launcher(const std::string& program) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   const std::array<const os::Fd*, 1> fds{&pair.two};  // becomes descriptor 3
-  TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, {}, fds));
+  // All that it is told of the caller's surroundings.
+  std::vector<std::string> environment;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
+  if (const char* runsc = std::getenv("CORDON_RUNSC"); runsc != nullptr) {
+    environment.push_back(std::string{"CORDON_RUNSC="} + runsc);
+  }
+  TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, std::move(environment), fds));
   return StartedLauncher{std::move(child), std::move(pair.one)};
 }
 

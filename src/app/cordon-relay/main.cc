@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// cordon-relay: pid 1 of a sandbox behind an engine. The launcher has put the host's stream at
+// descriptor 3, the guest's at 4 and 5, the engine's words at 6 and its pidfd at 7, and has taken
+// everything else away.
+#include <array>
+#include <csignal>
+
+#include "os/fd.h"
+#include "os/filter/own_filter.h"
+#include "os/prctl.h"
+#include "os/process.h"
+#include "os/seccomp.h"
+#include "relay/relay.h"
+
+namespace {
+
+using namespace cordon;
+
+constexpr int kCannotConfine = 125;
+
+Status confine() {
+  TRY_DO(os::set_dumpable(false));
+  TRY_DO(os::set_cloexec_from(3));
+  return os::seccomp_load(os::own_filter(os::OwnProgram::relay));
+}
+
+}  // namespace
+
+int main() {
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  relay::Ends ends{.control = os::Fd{3},
+                   .to_guest = os::Fd{4},
+                   .from_guest = os::Fd{5},
+                   .words = os::Fd{6},
+                   .engine = os::Fd{7}};
+  for (const os::Fd* end : {&ends.control, &ends.to_guest, &ends.from_guest, &ends.words}) {
+    if (!os::set_nonblocking(*end, true)) return kCannotConfine;
+  }
+  if (!confine()) return kCannotConfine;
+  return static_cast<int>(relay::carry(std::move(ends)));
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <signal.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/devices.h"
+#include "launcher/inner_network.h"
+#include "launcher/mount_point.h"
+#include "launcher/root.h"
+#include "launcher/runsc.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/mount.h"
+#include "os/namespace.h"
+#include "os/prctl.h"
+#include "os/process.h"
+
+namespace cordon::launcher {
+namespace {
+
+constexpr os::MountAttributes kSharedProgram{.read_only = true, .nosuid = true, .nodev = true};
+// As cordon-relay expects them.
+constexpr int kFirstOfRelay = 3;
+constexpr int kAboveRelay = 32;
+
+// What root executes, nobody else may be able to write.
+Status check_owner(const os::Fd& file, const std::string& path) {
+  struct stat st{};
+  if (::fstat(file.get(), &st) != 0) return Error::from_errno("fstat").with(path);
+  if (!S_ISREG(st.st_mode)) return Error{Errc::unavailable, path + ": not a file"};
+  if (::geteuid() == 0 && (st.st_uid != 0 || (st.st_mode & 022U) != 0)) {
+    return Error{Errc::unavailable, path + ": somebody but root can write it"};
+  }
+  return {};
+}
+
+Result<os::Fd> detach_program(const os::Fd& file) {
+  TRY(os::Fd tree, os::open_tree(file, os::Reach::one));
+  TRY_DO(os::mount_setattr(tree, kSharedProgram, os::Reach::one));
+  return tree;
+}
+
+Result<os::Fd> make_small_tmpfs() {
+  TRY(const os::Fd context, os::fsopen("tmpfs"));
+  TRY_DO(os::fsconfig_string(context, "size", "1m"));
+  TRY_DO(os::fsconfig_string(context, "mode", "0755"));
+  TRY_DO(os::fsconfig_create(context));
+  return os::fsmount(context, {.nosuid = true, .nodev = true});
+}
+
+Status mount_fresh_proc(const os::Fd& onto) {
+  TRY(const os::Fd context, os::fsopen("proc"));
+  TRY_DO(os::fsconfig_create(context));
+  TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .nodev = true, .noexec = true}));
+  return os::move_mount(mount, onto);
+}
+
+// All that an engine sees of files: itself, what it is told, and the sandbox's tree.
+Result<os::Fd> make_engine_root(const os::Fd& disk, const Ground& ground,
+                                const frame::LaunchPlan& plan, const EngineParts& parts,
+                                const Devices& devices) {
+  TRY(const os::Fd place, make_directory_in(disk, "/engine"));
+  TRY(const os::Fd mount, make_small_tmpfs());
+  TRY_DO(os::move_mount(mount, place));
+  TRY(os::Fd root, os::openat(disk, "engine", O_PATH | O_DIRECTORY));
+  for (const char* name : {"/etc", "/run", "/tmp"}) {
+    TRY(const os::Fd made, make_directory_in(root, name));
+  }
+  const auto null = std::ranges::find(devices, std::string_view{"null"}, &Device::name);
+  if (null == devices.end()) return Error{Errc::unavailable, "no /dev/null"};
+  TRY(const os::Fd null_place, make_file_in(root, "/dev/null"));
+  TRY_DO(os::move_mount(null->tree, null_place));
+  TRY(const os::Fd program, make_file_in(root, kEngineProgram));
+  TRY_DO(os::move_mount(parts.program, program));
+  TRY(const os::Fd bundle, make_directory_in(root, kBundle));
+  TRY_DO(os::create_file(bundle, "config.json", runsc_bundle(plan), 0444));
+  // Its own, which the engine's namespace may mount anew only where one is seen whole.
+  TRY(const os::Fd proc, make_directory_in(root, "/proc"));
+  TRY_DO(mount_fresh_proc(proc));
+  TRY(const os::Fd sandbox, make_directory_in(root, kSandboxTree));
+  TRY_DO(os::move_mount(ground.root, sandbox));
+  return root;
+}
+
+// In namespaces that belong to the sandbox's own user namespace, as its root.
+Status be_engine(const Descent& descent) {
+  const EngineParts& parts = *descent.engine;
+  const frame::LaunchPlan& plan = **descent.plan;
+  if (descent.may_set_groups) TRY_DO(os::set_groups({}));
+  TRY_DO(os::set_group(0));
+  TRY_DO(os::set_user(0));
+  TRY(const os::Fd proc, os::openat(os::at_cwd(), "/proc", O_PATH | O_DIRECTORY));
+  TRY_DO(mount_fresh_proc(proc));
+  TRY(const os::Fd run, make_small_tmpfs());
+  TRY_DO(os::move_mount(run, os::at_cwd(), "/run"));
+  if (plan.network) {
+    // Older ones take a namespace in which they see this directory for the host's own.
+    TRY(const os::Fd blank, make_small_tmpfs());
+    TRY_DO(os::move_mount(blank, os::at_cwd(), "/proc/sys/net"));
+  }
+  TRY_DO(os::set_no_new_privs());
+  const std::array<int, 3> standard{parts.to_guest.read.get(), parts.from_guest.write.get(),
+                                    parts.words.write.get()};
+  for (int number = 0; number < 3; ++number) {
+    if (::dup2(standard.at(static_cast<std::size_t>(number)), number) != number) {
+      return Error::from_errno("dup2");
+    }
+  }
+  TRY_DO(os::set_cloexec_from(3));
+  std::vector<std::string> arguments = runsc_arguments(plan);
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  char* none = nullptr;
+  ::execve(kEngineProgram, words.data(), &none);  // by its name: it looks for itself again
+  return Error::from_errno("execve").with(kEngineProgram);
+}
+
+}  // namespace
+
+Result<EngineParts> open_engine(const std::string& path) {
+  EngineParts parts;
+  auto file = os::openat(os::at_cwd(), path.c_str(), O_PATH);
+  if (!file) return Error{Errc::unavailable, path + ": there is no gVisor"};
+  TRY_DO(check_owner(*file, path));
+  TRY(parts.program, detach_program(*file));
+  TRY(const os::Fd init, open_beside("cordon-init"));
+  TRY(parts.init, detach_program(init));
+  TRY(parts.relay, open_beside("cordon-relay"));
+  TRY(parts.to_guest, os::pipe2());
+  TRY(parts.from_guest, os::pipe2());
+  TRY(parts.words, os::pipe2());
+  return parts;
+}
+
+Status enter_engine_network(Descent& descent) {
+  const frame::LaunchPlan& plan = **descent.plan;
+  if (!plan.network) return os::setns(descent.network, os::Ns::net);
+  return enter_inner_network(descent.network, descent.user_namespace);
+}
+
+Status build_engine_tree(Descent& descent) {
+  const JudgedPlan& plan = *descent.plan;
+  const EngineParts& parts = *descent.engine;
+  TRY(const Devices devices, open_devices());
+  TRY(Ground ground, lay_bare_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
+  // The engine's own are mounted there.
+  for (const char* name : {"/proc", "/dev"}) {
+    TRY(const os::Fd made, make_directory_in(ground.root, name));
+  }
+  TRY(const os::Fd init, make_file_in(ground.root, kInitPlace));
+  TRY_DO(os::move_mount(parts.init, init));
+  TRY_DO(furnish(ground, plan, descent.ids, descent.sources));
+  TRY(const os::Fd root, make_engine_root(ground.disk, ground, *plan, parts, devices));
+  TRY_DO(enter_root(root));
+  return keep_mounts_apart();
+}
+
+Status start_engine(Descent& descent) {
+  const EngineParts& parts = *descent.engine;
+  TRY(os::Cloned cloned,
+      os::clone3({.namespaces = os::NsSet{os::Ns::mount, os::Ns::pid, os::Ns::ipc},
+                  .clear_signal_handlers = true}));
+  if (cloned.pid == 0) {
+    const Status failed = be_engine(descent);
+    if (!failed) static_cast<void>(os::write_all(parts.words.write, failed.error().text()));
+    ::_exit(1);
+  }
+  descent.engine_end = std::move(cloned.pidfd);
+  return {};
+}
+
+Status place_relay_descriptors(Descent& descent) {
+  const EngineParts& parts = *descent.engine;
+  const std::array<const os::Fd*, 5> wanted{&descent.control, &parts.to_guest.write,
+                                            &parts.from_guest.read, &parts.words.read,
+                                            &descent.engine_end};
+  TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
+  std::array<os::Fd, 5> copies;
+  for (std::size_t number = 0; number < wanted.size(); ++number) {
+    // Out of the way of the places themselves.
+    const int copy = ::fcntl(wanted.at(number)->get(), F_DUPFD_CLOEXEC, kAboveRelay);
+    if (copy < 0) return Error::from_errno("fcntl");
+    copies.at(number) = os::Fd{copy};
+  }
+  descent.relay = os::Fd{::fcntl(parts.relay.get(), F_DUPFD_CLOEXEC, kAboveRelay)};
+  if (!descent.relay) return Error::from_errno("fcntl");
+  for (int standard = 0; standard < kFirstOfRelay; ++standard) {
+    if (::dup3(null.get(), standard, 0) != standard) return Error::from_errno("dup3");
+  }
+  int place = kFirstOfRelay;
+  for (const os::Fd& copy : copies) {
+    if (::dup3(copy.get(), place, 0) != place) return Error::from_errno("dup3");
+    ++place;
+  }
+  return os::set_cloexec_from(static_cast<unsigned>(place));
+}
+
+}  // namespace cordon::launcher

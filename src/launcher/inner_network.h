@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network of an engine: a namespace of its own whose one link ends where everything is steered.
+#pragma once
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace cordon::launcher {
+
+// Makes it and enters it. It belongs to `user_namespace`: an engine takes its link over, and has no
+// rights where the link ends. Before: the caller may change `steered` (os/steering.h).
+Status enter_inner_network(const os::Fd& steered, const os::Fd& user_namespace);
+
+}  // namespace cordon::launcher

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/relay.h"
+
+#include <array>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+#include "frame/guest.h"
+#include "os/file.h"
+#include "os/socket.h"
+
+namespace cordon::relay {
+namespace {
+
+using frame::FromGuest;
+using frame::ToGuest;
+
+// Both ends of a relay in a thread: a host at `host`, a guest at two pipes.
+class Rig {
+ public:
+  Rig() {
+    os::SocketPair pair = *os::socketpair(os::SocketType::stream);
+    os::Pipe in = *os::pipe2();
+    os::Pipe out = *os::pipe2();
+    os::Pipe words = *os::pipe2();
+    os::Pipe life = *os::pipe2();
+    host = std::move(pair.one);
+    guest_in = std::move(in.read);
+    guest_out = std::move(out.write);
+    guest_words = std::move(words.write);
+    engine = std::move(life.write);
+    Ends ends{.control = std::move(pair.two),
+              .to_guest = std::move(in.write),
+              .from_guest = std::move(out.read),
+              .words = std::move(words.read),
+              .engine = std::move(life.read)};
+    for (const os::Fd* end : {&ends.control, &ends.to_guest, &ends.from_guest, &ends.words}) {
+      EXPECT_TRUE(os::set_nonblocking(*end, true));
+    }
+    thread_ =
+        std::thread{[this, ends = std::move(ends)]() mutable { end_ = carry(std::move(ends)); }};
+  }
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+  ~Rig() {
+    host = os::Fd{};
+    engine = os::Fd{};
+    if (thread_.joinable()) thread_.join();
+  }
+
+  RelayEnd end() {
+    thread_.join();
+    return end_;
+  }
+
+  os::Fd host;
+  os::Fd guest_in;
+  os::Fd guest_out;
+  os::Fd guest_words;
+  os::Fd engine;  // its end is the engine's
+
+ private:
+  std::thread thread_;
+  RelayEnd end_ = RelayEnd::protocol_error;
+};
+
+void write(const os::Fd& to, std::span<const std::byte> bytes) {
+  ASSERT_TRUE(os::write_all(to, as_text(bytes)));
+}
+
+// The next whole frame; nothing within a while, or at the end.
+class Reader {
+ public:
+  explicit Reader(const os::Fd& from) : from_{from} {}
+  std::optional<std::vector<std::byte>> next(int milliseconds = 5000) {
+    while (true) {
+      const auto body = cutter_.next();
+      if (body && *body) return std::vector<std::byte>{(*body)->begin(), (*body)->end()};
+      pollfd news{.fd = from_.get(), .events = POLLIN, .revents = 0};
+      if (!body || ::poll(&news, 1, milliseconds) <= 0) return std::nullopt;
+      std::array<std::byte, 65536> piece{};
+      const ssize_t got = ::read(from_.get(), piece.data(), piece.size());
+      if (got <= 0) return std::nullopt;
+      cutter_.push(std::span{piece}.first(static_cast<std::size_t>(got)));
+    }
+  }
+  template <class Said>
+  std::optional<Said> said(int milliseconds = 5000) {
+    const auto body = next(milliseconds);
+    if (!body) return std::nullopt;
+    auto decoded = frame::decode_from_guest(*body);
+    const auto* const found = decoded ? std::get_if<Said>(&*decoded) : nullptr;
+    return found != nullptr ? std::optional{*found} : std::nullopt;
+  }
+
+ private:
+  const os::Fd& from_;
+  frame::FrameCutter cutter_;
+};
+
+std::vector<std::byte> output(std::size_t size) {
+  return encode(FromGuest{frame::Output{.process = 1, .bytes = std::string(size, 'x')}});
+}
+
+TEST(Relay, CarriesFramesBothWays) {
+  Rig rig;
+  write(rig.host, encode(ToGuest{frame::AskUsage{.request = 7}}));
+  const auto asked = Reader{rig.guest_in}.next();
+  ASSERT_TRUE(asked);
+  const auto decoded = frame::decode_to_guest(*asked);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<frame::AskUsage>(*decoded).request, 7U);
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  EXPECT_TRUE(Reader{rig.host}.said<frame::Hello>());
+}
+
+TEST(Relay, PassesNoHalfFrameOnAndTellsTheGuestOfANewStream) {
+  Rig rig;
+  // Half of a request, and then its host is gone and another there.
+  const auto request = encode(ToGuest{frame::AskUsage{.request = 7}});
+  write(rig.host, std::span{request}.first(5));
+  os::SocketPair next = *os::socketpair(os::SocketType::stream);
+  const std::array<std::byte, 1> word{};
+  const os::Fd* const beside = &next.two;
+  // What the guest had said to the first is for nobody.
+  write(rig.guest_out, output(100));
+  ASSERT_TRUE(Reader{rig.host}.said<frame::Output>());
+  ASSERT_TRUE(os::send(rig.host, word, {&beside, 1}));
+  next.two = os::Fd{};
+  Reader in{rig.guest_in};
+  const auto first = in.next();
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(std::holds_alternative<frame::Resume>(*frame::decode_to_guest(*first)));
+  write(rig.guest_out, output(100));
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  write(rig.guest_out, output(3));
+  Reader host{next.one};
+  EXPECT_TRUE(host.said<frame::Hello>());
+  const auto after = host.said<frame::Output>();
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->bytes.size(), 3U);
+  write(next.one, encode(ToGuest{frame::AskUsage{.request = 8}}));
+  const auto whole = in.next();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(std::get<frame::AskUsage>(*frame::decode_to_guest(*whole)).request, 8U);
+}
+
+TEST(Relay, HoldsTheGuestUpWhoseHostDoesNotRead) {
+  Rig rig;
+  ASSERT_TRUE(os::set_nonblocking(rig.guest_out, true));
+  const auto piece = output(frame::kMostData);
+  std::size_t taken = 0;
+  pollfd room{.fd = rig.guest_out.get(), .events = POLLOUT, .revents = 0};
+  while (::poll(&room, 1, 300) > 0 && taken < (std::size_t{64} << 20U)) {
+    const auto rest = std::span{piece}.subspan(taken % piece.size());
+    const ssize_t sent = ::write(rig.guest_out.get(), rest.data(), rest.size());
+    if (sent > 0) taken += static_cast<std::size_t>(sent);
+  }
+  EXPECT_LT(taken, std::size_t{8} << 20U);
+}
+
+TEST(Relay, EndsWithItsHost) {
+  Rig rig;
+  rig.host = os::Fd{};
+  EXPECT_EQ(rig.end(), RelayEnd::host_gone);
+}
+
+TEST(Relay, GivesWhatAnEngineWroteBeforeItsEnd) {
+  Rig rig;
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  write(rig.guest_out, output(1000));
+  rig.engine = os::Fd{};
+  Reader host{rig.host};
+  EXPECT_TRUE(host.said<frame::Hello>());
+  EXPECT_TRUE(host.said<frame::Output>());
+  EXPECT_EQ(rig.end(), RelayEnd::engine_ended);
+}
+
+TEST(Relay, TellsTheLastWordsOfAnEngineThatCouldNotBegin) {
+  Rig rig;
+  ASSERT_TRUE(os::write_all(rig.guest_words, "cannot create sandbox"));
+  rig.engine = os::Fd{};
+  const auto failed = Reader{rig.host}.said<frame::Failed>();
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->process, 0U);
+  EXPECT_EQ(failed->step, "engine: cannot create sandbox");
+}
+
+TEST(Relay, EndsAtWhatIsNoFrame) {
+  Rig rig;
+  const std::array<std::byte, 4> none{};
+  write(rig.guest_out, none);
+  EXPECT_EQ(rig.end(), RelayEnd::protocol_error);
+}
+
+}  // namespace
+}  // namespace cordon::relay

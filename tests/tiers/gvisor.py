@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gVisor tier: what runs behind it, how weak its parts are on the host (C292), and what is left when one of them dies (C296)."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "callers"))
+
+from caller import descendants, survivors  # noqa: E402
+from check import Skip, equal, expect, main  # noqa: E402
+from pace import slow  # noqa: E402
+
+RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
+
+
+def gvisor(caller):
+    if not os.path.exists(RUNSC):
+        raise Skip("no runsc")
+    caller.isolation = "gvisor"
+    return caller
+
+
+def runs(caller):
+    """The programs that an agent needs."""
+    gvisor(caller)
+    (caller.workspace / "a.c").write_text('#include <stdio.h>\nint main(void) { puts("compiled"); return 0; }\n')
+    for command, words in ((["python3", "-c", "import json, ssl, sqlite3; print('python')"], b"python\n"),
+                           (["node", "-e", "console.log('node')"], b"node\n"),
+                           (["sh", "-c", "git init -q r && cd r && git config user.email a@b && git config user.name n && echo x > f && "
+                             "git add f && git commit -qm one && git log --format=%s"], b"one\n"),
+                           (["sh", "-c", "gcc -o a a.c && ./a"], b"compiled\n")):
+        if not shutil.which(command[0] if command[0] != "sh" else command[2].split()[0]):
+            continue
+        ended = caller.run([], command, timeout=90)
+        equal((ended.code, ended.out), (0, words), command, ended.err)
+    own = {"root": "gvisor: a kernel of its own", "user": "gvisor: a kernel of its own"}
+    said = {each["name"]: each for each in ended.report["enforcement"]["mechanisms"]}
+    expect(said["isolation"]["detail"].startswith(own[caller.name]), said["isolation"])
+    kernel = caller.run([], ["uname", "-r"]).out
+    expect(kernel.strip() != os.uname().release.encode(), "the host's own kernel", kernel)
+    caller.isolation = "process"
+    equal(caller.run([], ["uname", "-r"]).out.strip(), os.uname().release.encode(), "the counter-arm")
+
+
+def files(caller):
+    """What is written arrives with its owner; what the host changes is seen; nothing else can be written."""
+    gvisor(caller)
+    (caller.workspace / "before").write_text("1")
+    ended = caller.run(["--protect", "before"], ["sh", "-c", "echo new > made; mkdir d; ln -s made l; echo 2 > before; echo 2 > /usr/x; cat before"])
+    equal(ended.out, b"1")
+    made = caller.workspace / "made"
+    equal((made.read_text(), made.stat().st_uid, made.stat().st_gid, os.readlink(caller.workspace / "l")),
+          ("new\n", caller.uid, caller.uid, "made"))
+    expect(not pathlib.Path("/usr/x").exists(), "/usr was written")
+    child, report = caller.start([], ["sh", "-c", "echo up; read x; cat later"], stdin=subprocess.PIPE)
+    equal(child.stdout.readline(), b"up\n")
+    (caller.workspace / "later").write_text("seen")
+    equal(caller.finish(child, report, 60, time.monotonic(), b"\n").out, b"seen")
+
+
+def disk(caller):
+    """The own disk has its size, in front of which runsc lays nothing."""
+    gvisor(caller)
+    for place in ("/tmp", "/dev/shm", "/var/tmp"):
+        ended = caller.run(["--disk", "4M"], ["sh", "-c", f"head -c 8388608 /dev/zero > {place}/big"])
+        expect(ended.code != 0 and b"No space left" in ended.err, place, ended.code, ended.err)
+    equal(caller.run(["--disk", "16M"], ["sh", "-c", "head -c 8388608 /dev/zero > /tmp/big"]).code, 0, "the counter-arm")
+
+
+def strengthens(caller):
+    """A flag never takes a wall away that a file asks for."""
+    gvisor(caller)
+    (caller.home / "p.toml").write_text('isolation = "gvisor"\n')
+    file = str(caller.home / "p.toml")
+    caller.isolation = ""
+    expect(caller.run(["--policy", file], ["uname", "-r"]).out.strip() != os.uname().release.encode(), "the file's wall")
+    weaker = caller.run(["--policy", file, "--isolation", "process"], ["true"])
+    equal((weaker.code, weaker.out), (126, b""), weaker.err)
+    expect(b"may only strengthen" in weaker.err, weaker.err)
+    (caller.home / "p.toml").write_text('isolation = "process"\n')
+    equal(caller.run(["--policy", file, "--isolation", "gvisor"], ["true"]).code, 0)
+
+
+def parts(child):
+    """Its processes on the host, by what they are."""
+    named = {}
+    for pid in descendants(child.pid):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
+        except OSError:
+            continue
+        for name in ("cordon-relay", "runsc-gofer", "runsc-sandbox", "runsc"):
+            if words == name:
+                named[name] = pid
+    return named
+
+
+def started(caller):
+    child, report = caller.start([], ["sh", "-c", "echo up; sleep 1000"])
+    equal(child.stdout.readline(), b"up\n")
+    found = parts(child)
+    equal(sorted(found), ["cordon-relay", "runsc", "runsc-gofer", "runsc-sandbox"])
+    return child, report, found
+
+
+def status(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def weakness(caller):
+    """C292: what each part could do to the host."""
+    gvisor(caller)
+    child, report, found = started(caller)
+    try:
+        own = os.readlink("/proc/self/ns/user")
+        for name, pid in found.items():
+            facts = status(pid)
+            expect(facts["Uid"].split()[0] != "0", name, "is root of the host")
+            if caller.name == "root":
+                expect(int(facts["Uid"].split()[0]) >= 0x70000000, name, facts["Uid"])
+            equal(facts["NoNewPrivs"], "1", name)
+            for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
+                expect(os.readlink(f"/proc/{pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), name, kind, own)
+        for name in ("runsc-gofer", "runsc-sandbox", "cordon-relay"):
+            equal(status(found[name])["Seccomp"], "2", name)
+        equal(status(found["cordon-relay"])["CapEff"], "0" * 16)
+        equal(status(found["runsc-sandbox"])["CapEff"], "0000000000240000", "of a user namespace of its own")
+        mounts = pathlib.Path(f"/proc/{found['runsc-sandbox']}/mounts").read_text().splitlines()
+        expect(len(mounts) <= 2, mounts)
+        relay = sorted(os.readlink(f"/proc/{found['cordon-relay']}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{found['cordon-relay']}/fd"))
+        equal(relay, ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "pipe", "pipe", "pipe", "socket"])
+        # What the file server could reach, were it taken over: its own root and the sandbox's tree, where nothing of the host is but what is shown.
+        root = pathlib.Path(f"/proc/{found['runsc-gofer']}/root")
+        names = {name for name in os.listdir(root)}
+        expect(not names & {"boot", "srv", "media", "mnt", "run", "sys"}, names)
+    finally:
+        child.kill()
+        child.communicate()
+    equal(survivors(5), [])
+
+
+def deaths(caller):
+    """C296: each part is killed; the run ends with a verdict, and nothing is left."""
+    gvisor(caller)
+    for name in ("cordon-relay", "runsc", "runsc-gofer", "runsc-sandbox"):
+        child, report, found = started(caller)
+        os.kill(found[name], signal.SIGKILL)
+        if name == "runsc-gofer":          # its kernel goes on without files, until somebody ends it
+            time.sleep(0.2)
+            child.send_signal(signal.SIGTERM)
+        ended = caller.finish(child, report, 20, time.monotonic())
+        expect(ended.code in (125, 128 + 15, 130, 137), name, ended.code, ended.err)
+        expect(ended.verdict.get("ending") in ("infrastructure", "killed"), name, ended.verdict)
+        equal(survivors(5), [], name)
+
+
+def refused(caller):
+    """A runsc that is none, and one that somebody else could have written, are refused; nothing weaker runs."""
+    gvisor(caller)
+    ended = caller.run([], ["true"], env={**caller.environment(), "CORDON_RUNSC": "/nonexistent"})
+    expect(ended.code == 126 and b"no /nonexistent" in ended.err, ended.code, ended.err)
+    other = caller.home / "runsc"
+    shutil.copy(RUNSC, other)
+    other.chmod(0o755)
+    os.chown(other, 12345 if caller.uid == 0 else caller.uid, 12345 if caller.uid == 0 else caller.uid)
+    ended = caller.run([], ["true"], env={**caller.environment(), "CORDON_RUNSC": str(other)})
+    if caller.uid == 0:
+        expect(ended.code == 126 and b"somebody but root can write it" in ended.err, ended.code, ended.err)
+        os.chown(other, 0, 0)
+        ended = caller.run([], ["true"], env={**caller.environment(), "CORDON_RUNSC": str(other)})
+    equal(ended.code, 0, "the counter-arm", ended.err)
+
+
+def doctor(caller):
+    gvisor(caller)
+    facts = json.loads(caller.verb("doctor", "--json").stdout)["facts"]["gvisor"]
+    expect(facts["support"] in ("ok", "limited"), facts)
+    expect("runsc" in facts["detail"] and ("ptrace" in facts["detail"] or "systrap" in facts["detail"]), facts)
+
+
+def together(caller):
+    """Some at once, each with its own."""
+    gvisor(caller)
+    children = [caller.start([], ["sh", "-c", f"echo {number}; cat /proc/sys/kernel/hostname"]) for number in range(6)]
+    for number, (child, report) in enumerate(children):
+        equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
+
+
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, together)}
+
+if __name__ == "__main__":
+    main(CHECKS)
