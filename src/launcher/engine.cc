@@ -126,6 +126,7 @@ Status be_engine(const Descent& descent) {
 
 Result<EngineParts> open_engine(const std::string& path) {
   EngineParts parts;
+  if (path.empty()) return Error{Errc::unavailable, "the floor names no runsc"};
   auto file = os::openat(os::at_cwd(), path.c_str(), O_PATH);
   if (!file) return Error{Errc::unavailable, path + ": there is no gVisor"};
   TRY_DO(check_owner(*file, path));

@@ -175,6 +175,7 @@ std::string lacking_of(std::uint32_t probed, bool has_network) {
 
 EngineTrial try_gvisor(Workshop& workshop) {
   const std::string& path = workshop.floor.runsc;
+  if (path.empty()) return {{Support::absent, "the floor names no runsc", {}}, {}};
   if (const auto parts = open_engine(path); !parts) {
     const bool is_there = ::access(path.c_str(), F_OK) == 0;
     return {{is_there ? Support::blocked : Support::absent,

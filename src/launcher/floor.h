@@ -12,8 +12,6 @@
 
 namespace cordon::launcher {
 
-inline constexpr const char* kRunsc = "/usr/bin/runsc";
-
 // From a root-owned file as a service, compiled defaults in local use. Never from a plan.
 struct Floor {
   // Ids that sandboxes may be given, in ranges of kRange; never below 65,536.
@@ -25,7 +23,7 @@ struct Floor {
   bool caller_ids = false;     // plans may map the launcher's own id (local use without root)
   bool writable_binds = true;  // plans may write to what is of the host, workspaces included
   bool disk_images = false;    // only root can mount one
-  std::string runsc = kRunsc;  // what `gvisor` runs
+  std::string runsc;           // what `gvisor` runs; empty: nothing
   frame::Engine least_engine = frame::Engine::none;  // plans behind less are refused
   bool witnesses = false;                            // filters may tell whoever launches: local use
 };

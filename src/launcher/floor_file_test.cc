@@ -23,6 +23,8 @@ constexpr std::string_view kWhole =
     "source = /srv/cordon/images\n"
     "  source=/srv/cordon/data  \n"
     "cgroup = cordon/sandboxes\n"
+    "isolation = gvisor\n"
+    "runsc = /opt/runsc\n"
     "secrets = /srv/cordon/secrets\n"
     "notary = /srv/cordon/notary\n"
     "secret_source = api.github.com file:/srv/cordon/token\n"
@@ -46,6 +48,8 @@ TEST(FloorFile, IsReadWhole) {
   EXPECT_EQ(floor->floor.sources,
             (std::vector<std::string>{"/srv/cordon/images", "/srv/cordon/data"}));
   EXPECT_EQ(floor->cgroup, "cordon/sandboxes");
+  EXPECT_EQ(floor->floor.least_engine, frame::Engine::gvisor);
+  EXPECT_EQ(floor->floor.runsc, "/opt/runsc");
   EXPECT_EQ(floor->secrets, "/srv/cordon/secrets");
   EXPECT_EQ(floor->notary, "/srv/cordon/notary");
   EXPECT_EQ(floor->secret_sources.all,
@@ -65,6 +69,8 @@ TEST(FloorFile, ClosesWhatItDoesNotMention) {
   EXPECT_FALSE(floor->floor.caller_ids);
   EXPECT_FALSE(floor->floor.writable_binds);
   EXPECT_FALSE(floor->floor.disk_images);
+  EXPECT_EQ(floor->floor.least_engine, frame::Engine::none);
+  EXPECT_EQ(floor->floor.runsc, "");
   EXPECT_EQ(floor->cgroup, "");
   EXPECT_EQ(floor->secrets, "");
   EXPECT_EQ(floor->notary, "");

@@ -131,7 +131,8 @@ class Daemon:
         (self.base / "own").chmod(0o755)
         self.floor = self.base / "floor"
         self.floor.write_text(f"node_uid = {self.uid}\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.root}\n"
-                              f"source = {self.base}/state/authorities\nnotary = {self.base}/notary\n{self.floor_more}")
+                              f"source = {self.base}/state/authorities\nnotary = {self.base}/notary\n"
+                              f"{'runsc = /usr/bin/runsc' if ISOLATION else ''}\n{self.floor_more}")
         self.key = self.base / "state/key"
         subprocess.run([self.programs / "cordon", "token", "key", self.key], capture_output=True, check=True)
         os.chown(self.key, self.uid, self.uid)
