@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "os/file.h"
+#include "os/path_walk.h"
 
 namespace cordon::guest {
 namespace {
@@ -20,6 +21,13 @@ std::string without_slashes_behind(std::string path) {
 
 bool is_path(const std::string& path) {
   return path.starts_with('/') && path.find('\0') == std::string::npos;
+}
+
+// By the kernel, where it can; gVisor's cannot.
+Result<os::Fd> open_below(const os::Fd& root, const std::string& path, const os::OpenHow& how) {
+  auto opened = os::open_beneath(root, path.c_str(), how);
+  if (opened || opened.error().cause().value() != ENOSYS) return opened;
+  return os::walk_beneath(root, path.c_str(), how);
 }
 
 bool is_missing(const Error& error) { return error.cause().value() == ENOENT; }
@@ -34,8 +42,7 @@ Result<FileWay> FileWay::make(const std::string& beneath) {
   TRY(const os::Fd top, os::openat(os::at_cwd(), "/", O_PATH | O_DIRECTORY));
   const std::string inside = way.bound_.empty() ? "." : way.bound_.substr(1);
   TRY(way.root_,
-      os::open_beneath(top, inside.c_str(),
-                       {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused}));
+      open_below(top, inside, {.flags = O_PATH | O_DIRECTORY, .symlinks = os::Symlinks::refused}));
   return way;
 }
 
@@ -60,8 +67,8 @@ Result<os::Fd> FileWay::open(const std::string& path, int flags, mode_t mode) co
   if (!root_) return os::openat(os::at_cwd(), path.c_str(), flags, mode);
   TRY(const std::string inside, within(path));
   // The kernel takes a mode only where something may be made.
-  return os::open_beneath(
-      root_, inside.c_str(),
+  return open_below(
+      root_, inside,
       {.flags = flags, .mode = (flags & O_CREAT) != 0 ? mode : 0, .symlinks = links_});
 }
 

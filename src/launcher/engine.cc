@@ -115,6 +115,7 @@ Status be_engine(const Descent& descent) {
   TRY_DO(os::set_cloexec_from(3));
   std::vector<std::string> arguments = runsc_arguments(plan);
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   char* none = nullptr;

@@ -43,7 +43,7 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 8> kNames = {{
     {10, "CAP_NET_BIND_SERVICE"},
 }};
 
-std::string capability_list(std::vector<std::uint32_t> kept) {
+std::string capability_list(const std::vector<std::uint32_t>& kept) {
   std::vector<std::string> names;
   for (const auto& [number, name] : kNames) {
     if (std::ranges::find(kept, number) != kept.end()) names.push_back(json_text(name));

@@ -7,8 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/path_walk.h"
-
 namespace cordon::os {
 namespace {
 
@@ -33,9 +31,7 @@ Result<Fd> openat2(const Fd& root, const char* path, const OpenHow& how, unsigne
 }  // namespace
 
 Result<Fd> open_beneath(const Fd& root, const char* path, const OpenHow& how) {
-  auto opened = openat2(root, path, how, RESOLVE_BENEATH);
-  if (opened || opened.error().cause().value() != ENOSYS) return opened;
-  return walk_beneath(root, path, how);
+  return openat2(root, path, how, RESOLVE_BENEATH);
 }
 
 Result<Fd> open_in_root(const Fd& root, const char* path, const OpenHow& how) {

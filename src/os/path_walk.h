@@ -9,7 +9,8 @@
 
 namespace cordon::os {
 
-// As open_beneath. Nobody who renames or replaces a component meanwhile leads it out: `..` goes
+// As open_beneath, in a sandbox whose kernel has none; what is built on the host needs the kernel's
+// own. Nobody who renames or replaces a component meanwhile leads it out: `..` goes
 // back to the directory that it came through, and no link is followed but by reading it.
 Result<Fd> walk_beneath(const Fd& root, const char* path, const OpenHow& how);
 

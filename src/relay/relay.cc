@@ -67,13 +67,17 @@ class Relay {
   RelayEnd run();
 
  private:
+  // control, to the guest, from the guest, words, the engine's end
+  using Watched = std::array<pollfd, 5>;
+  Watched watched() const;
   // Each gives an end where there is one.
+  std::optional<RelayEnd> serve(const Watched& ready);
   std::optional<RelayEnd> hear_host();
   std::optional<RelayEnd> hear_guest();
   void hear_words();
   void switch_host(os::Fd control);
   bool passes(std::span<const std::byte> body);
-  Status write_host();
+  void write_host();
   Status write_guest();
   void finish();
 
@@ -110,9 +114,10 @@ std::optional<RelayEnd> Relay::hear_host() {
   from_host_.push(std::span{buffer}.first(got->bytes));
   while (true) {
     const auto next = from_host_.next();
+    const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
-    if (!*next) return std::nullopt;
-    to_guest_.add_body(**next);
+    if (!body) return std::nullopt;
+    to_guest_.add_body(*body);
   }
 }
 
@@ -133,9 +138,10 @@ std::optional<RelayEnd> Relay::hear_guest() {
   from_guest_.push(std::span{buffer}.first(static_cast<std::size_t>(got)));
   while (true) {
     const auto next = from_guest_.next();
+    const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
-    if (!*next) return std::nullopt;
-    if (passes(**next)) to_host_.add_body(**next);
+    if (!body) return std::nullopt;
+    if (passes(*body)) to_host_.add_body(*body);
   }
 }
 
@@ -152,16 +158,14 @@ void Relay::hear_words() {
   if (words_.size() > kMostWords) words_.erase(0, words_.size() - kMostWords);
 }
 
-Status Relay::write_host() {
+// Where nobody is there any more reading finds it out, and whether another comes.
+void Relay::write_host() {
   while (!to_host_.empty()) {
-    auto sent = os::send(ends_.control,
-                         to_host_.rest().first(std::min(to_host_.rest().size(), kPieceBytes)));
-    if (!sent && os::would_wait(sent.error())) return {};
-    // Nobody is there: reading finds it out, and whether another comes.
-    if (!sent) return {};
+    const auto rest = to_host_.rest();
+    const auto sent = os::send(ends_.control, rest.first(std::min(rest.size(), kPieceBytes)));
+    if (!sent) return;
     to_host_.took(*sent);
   }
-  return {};
 }
 
 Status Relay::write_guest() {
@@ -190,33 +194,42 @@ void Relay::finish() {
   pollfd room{.fd = ends_.control.get(), .events = POLLOUT, .revents = 0};
   while (!to_host_.empty() && ::poll(&room, 1, kLastMilliseconds) > 0 &&
          (room.revents & (POLLERR | POLLHUP)) == 0) {
-    static_cast<void>(write_host());
+    write_host();
   }
+}
+
+Relay::Watched Relay::watched() const {
+  const auto when = [](bool wanted, short events) { return wanted ? events : short{0}; };
+  const auto from_host =
+      static_cast<short>(when(!to_guest_.is_full(), POLLIN) | when(!to_host_.empty(), POLLOUT));
+  return {{
+      {ends_.control.get(), from_host, 0},
+      {to_guest_.empty() ? -1 : ends_.to_guest.get(), POLLOUT, 0},
+      {to_host_.is_full() ? -1 : ends_.from_guest.get(), POLLIN, 0},
+      {ends_.words ? ends_.words.get() : -1, POLLIN, 0},
+      {ends_.engine.get(), POLLIN, 0},
+  }};
+}
+
+std::optional<RelayEnd> Relay::serve(const Watched& ready) {
+  std::optional<RelayEnd> end;
+  if ((ready[0].revents & ~POLLOUT) != 0) end = hear_host();
+  if (!end && ready[2].revents != 0) end = hear_guest();
+  if (ready[3].revents != 0) hear_words();
+  if (!end && ready[4].revents != 0) end = RelayEnd::engine_ended;
+  if (!end && !write_guest()) end = RelayEnd::engine_ended;
+  if (!end) write_host();
+  return end;
 }
 
 RelayEnd Relay::run() {
   while (true) {
-    const auto when = [](bool wanted, short events) { return wanted ? events : short{0}; };
-    std::array<pollfd, 5> watched{{
-        {ends_.control.get(),
-         static_cast<short>(when(!to_guest_.is_full(), POLLIN) | when(!to_host_.empty(), POLLOUT)),
-         0},
-        {to_guest_.empty() ? -1 : ends_.to_guest.get(), POLLOUT, 0},
-        {to_host_.is_full() ? -1 : ends_.from_guest.get(), POLLIN, 0},
-        {ends_.words ? ends_.words.get() : -1, POLLIN, 0},
-        {ends_.engine.get(), POLLIN, 0},
-    }};
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
+    Watched ready = watched();
+    if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return RelayEnd::protocol_error;
     }
-    std::optional<RelayEnd> end;
-    if ((watched[0].revents & ~POLLOUT) != 0) end = hear_host();
-    if (!end && watched[2].revents != 0) end = hear_guest();
-    if (watched[3].revents != 0) hear_words();
-    if (!end && watched[4].revents != 0) end = RelayEnd::engine_ended;
-    if (!end && !write_guest()) end = RelayEnd::engine_ended;
-    if (!end) static_cast<void>(write_host());
+    const auto end = serve(ready);
     if (end == RelayEnd::engine_ended) finish();
     if (end) return *end;
   }

@@ -20,6 +20,7 @@ namespace {
 using frame::FromGuest;
 using frame::ToGuest;
 
+// NOLINTBEGIN(bugprone-unchecked-optional-access): asserted
 // Both ends of a relay in a thread: a host at `host`, a guest at two pipes.
 class Rig {
  public:
@@ -197,6 +198,8 @@ TEST(Relay, EndsAtWhatIsNoFrame) {
   write(rig.guest_out, none);
   EXPECT_EQ(rig.end(), RelayEnd::protocol_error);
 }
+
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace
 }  // namespace cordon::relay
