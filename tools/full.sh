@@ -28,6 +28,9 @@ fuzz_all() {
     ctest --test-dir build/dev -L timed | grep -E 'tests passed|Failed|Total' || true
     echo "== containment"
     ctest --test-dir build/dev -L containment -V | grep -E '^[0-9]+: .*(FAIL|VACUOUS|containment:)' || true
+    echo "== tiers"
+    for caller in root user; do python3 tests/tiers/gvisor.py build/dev/bin --as "$caller" | grep -v '^pass' || true; done
+    for caller in root user; do python3 tests/tiers/conform.py build/dev/bin gvisor --as "$caller" | tail -n 1; done
     echo "== mutation: one fence element out at a time"
     build/dev/tests/mutation/judge_filters tests/filter/golden/sweep.txt
     mutation=(python3 tests/mutation/run.py --bin build/dev/bin --mutants build/dev/mutation

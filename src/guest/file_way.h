@@ -14,8 +14,8 @@ namespace cordon::guest {
 class FileWay {
  public:
   // `beneath`: absolute, and no component of it may be a link (ELOOP); empty: no bound. With one,
-  // the kernel itself holds every path below it (openat2): who swaps a directory for a link
-  // meanwhile gains nothing. Where it cannot, nothing is opened (ENOSYS).
+  // every path is held below it, by the kernel (openat2) or where it cannot by os/path_walk.h: who
+  // swaps a directory for a link meanwhile gains nothing.
   static Result<FileWay> make(const std::string& beneath);
 
   // Below a directory that is open: "/a" is the entry `a` in it, and no component may be a link
