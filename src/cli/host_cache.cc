@@ -2,7 +2,6 @@
 #include "cli/host_cache.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/engine_facts.h"
+#include "frame/launch_plan.h"
 #include "os/caller.h"
 #include "os/landlock.h"
 #include "os/own_directory.h"
@@ -29,17 +29,15 @@ std::string text_of(const fs::path& path) {
 }
 
 // Of the runsc that a launcher would run.
-std::string engine_key() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
-  const char* const named = std::getenv("CORDON_RUNSC");
-  const fs::path path{named != nullptr ? named : "/usr/bin/runsc"};
+std::string engine_key(const Context& context) {
+  const fs::path path{context.environment(frame::kRunscVariable).value_or(frame::kLocalRunsc)};
   std::error_code ignored;
   return fmt::format("{}:{}:{}", path.string(), fs::file_size(path, ignored),
                      fs::last_write_time(path, ignored).time_since_epoch().count());
 }
 
 // Whatever else would make a fact another: all of it in one line.
-std::string key() {
+std::string key(const Context& context) {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
   const auto written = fs::last_write_time(self, ignored).time_since_epoch().count();
@@ -54,7 +52,7 @@ std::string key() {
                                  std::hash<std::string>{}(groups),
                                  status.substr(std::min(caps, status.size()), 24) +
                                      status.substr(std::min(seccomp, status.size()), 12),
-                                 engine_key());
+                                 engine_key(context));
   std::erase(line, '\n');
   return line;
 }
@@ -103,7 +101,7 @@ void remember(const fs::path& file, const std::string& key_line, const HostFacts
 HostFacts known_host_facts(const Context& context) {
   const auto file = cache_file(context);
   if (!file) return os::probe_host({});
-  const std::string expected = key();
+  const std::string expected = key(context);
   if (auto facts = remembered(*file, expected)) return *std::move(facts);
   HostFacts facts = os::probe_host({});
   remember(*file, expected, facts);
@@ -115,7 +113,7 @@ HostFacts with_engines(HostFacts host, const Context& context) {
   const Support known = host[Feature::gvisor].support;
   if (known == Support::ok || known == Support::limited) return host;
   try_engines(host);
-  if (const auto file = cache_file(context)) remember(*file, key(), host);
+  if (const auto file = cache_file(context)) remember(*file, key(context), host);
   return host;
 }
 

@@ -137,7 +137,7 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   TRY(run.state, state_root(context));
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
-  const bool wants_engine = policy.settings().isolation != Isolation::process;
+  const bool wants_engine = policy.settings().isolation == Isolation::gvisor;
   const HostFacts host = wants_engine ? with_engines(facts, context) : facts;
   plan::Situation situation = situation_of(options, context, run);
   if (host.has(Feature::seccomp_notify) && !options.no_monitor)

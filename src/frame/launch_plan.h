@@ -119,6 +119,11 @@ enum class Engine : std::uint8_t {
 };
 constexpr Engine last_of(Engine) noexcept { return Engine::gvisor; }
 
+// Whose runsc is run in local use: what the caller's environment names, else this one. A service
+// runs what its floor names.
+inline constexpr const char* kRunscVariable = "CORDON_RUNSC";
+inline constexpr const char* kLocalRunsc = "/usr/bin/runsc";
+
 // How runsc runs its programs.
 enum class Platform : std::uint8_t { ptrace, systrap, kvm };
 constexpr Platform last_of(Platform) noexcept { return Platform::kvm; }

@@ -65,8 +65,6 @@ Result<OwnIds> enter_own_namespace(const os::Fd& node) {
   return own;
 }
 
-constexpr const char* kLocalRunsc = "/usr/bin/runsc";
-
 struct Ahead {
   unsigned networks = 1;
   unsigned groups = 0;  // in local use one is made when it is wanted: no sooner is it known
@@ -133,10 +131,10 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
 }  // namespace
 
 Result<Workshop> open_workshop(const os::Fd& node) {
-  Floor floor{.sources = {"/"}, .runsc = kLocalRunsc, .witnesses = true};
+  Floor floor{.sources = {"/"}, .runsc = frame::kLocalRunsc, .witnesses = true};
   // The caller's own choice, with the caller's own rights.
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  if (const char* runsc = std::getenv("CORDON_RUNSC"); runsc != nullptr) floor.runsc = runsc;
+  if (const char* runsc = std::getenv(frame::kRunscVariable); runsc != nullptr) floor.runsc = runsc;
   OwnIds own;
   os::Fd locks;
   if (::geteuid() == 0) {

@@ -29,6 +29,22 @@ RuledCall without_exec(std::string_view name, int number) {
   return {{name, number}, {{kRefused, {has_any(2, PROT_EXEC)}}}, FilterAction::allow()};
 }
 
+// What each of them has beside its own: memory, though none that can be executed, and its end.
+std::vector<RuledCall> with_memory_and_end(std::vector<RuledCall> own) {
+  own.insert(own.end(), {
+                            plain("brk", SYS_brk),
+                            without_exec("mmap", SYS_mmap),
+                            without_exec("mprotect", SYS_mprotect),
+                            plain("mremap", SYS_mremap),
+                            plain("munmap", SYS_munmap),
+                            plain("madvise", SYS_madvise),
+                            plain("restart_syscall", SYS_restart_syscall),
+                            plain("exit_group", SYS_exit_group),
+                            plain("exit", SYS_exit),
+                        });
+  return own;
+}
+
 // It has its sockets and its memory, and waits. It opens, makes, executes and signals nothing.
 std::vector<RuledCall> broker_calls() {
   return {
@@ -51,22 +67,12 @@ std::vector<RuledCall> broker_calls() {
       plain("fdatasync", SYS_fdatasync),
       plain("fallocate", SYS_fallocate),
       plain("getrandom", SYS_getrandom),
-      // Memory.
-      plain("brk", SYS_brk),
-      without_exec("mmap", SYS_mmap),
-      without_exec("mprotect", SYS_mprotect),
-      plain("mremap", SYS_mremap),
-      plain("munmap", SYS_munmap),
-      plain("madvise", SYS_madvise),
-      plain("mlock", SYS_mlock),
+      plain("mlock", SYS_mlock),  // what is read of it is never swapped
       // Time, where the vDSO has none.
       plain("clock_gettime", SYS_clock_gettime),
-      // The end, and the way to it.
-      plain("exit_group", SYS_exit_group),
-      plain("exit", SYS_exit),
+      // The way to the end.
       plain("futex", SYS_futex),
       plain("rt_sigreturn", SYS_rt_sigreturn),
-      plain("restart_syscall", SYS_restart_syscall),
   };
 }
 
@@ -120,24 +126,14 @@ std::vector<RuledCall> egress_calls() {
       plain("clock_gettime", SYS_clock_gettime),
       plain("clock_nanosleep", SYS_clock_nanosleep),
       plain("futex", SYS_futex),
-      // Memory.
-      plain("brk", SYS_brk),
-      without_exec("mmap", SYS_mmap),
-      without_exec("mprotect", SYS_mprotect),
-      plain("mremap", SYS_mremap),
-      plain("munmap", SYS_munmap),
-      plain("madvise", SYS_madvise),
-      plain("getrandom", SYS_getrandom),
-      // The end, and the way to it.
+      plain("getrandom", SYS_getrandom),  // of TLS
+      // The way to the end.
       plain("sigaltstack", SYS_sigaltstack),  // of sanitizers, where an exception is thrown
       plain("getpid", SYS_getpid),
       plain("gettid", SYS_gettid),
       plain("rt_sigprocmask", SYS_rt_sigprocmask),
       plain("rt_sigreturn", SYS_rt_sigreturn),
-      plain("restart_syscall", SYS_restart_syscall),
       plain("sched_yield", SYS_sched_yield),
-      plain("exit_group", SYS_exit_group),
-      plain("exit", SYS_exit),
   };
 }
 
@@ -146,26 +142,16 @@ std::vector<RuledCall> unpack_calls() {
   return {
       plain("read", SYS_read),
       plain("write", SYS_write),
-      // Memory.
-      plain("brk", SYS_brk),
-      without_exec("mmap", SYS_mmap),
-      without_exec("mprotect", SYS_mprotect),
-      plain("mremap", SYS_mremap),
-      plain("munmap", SYS_munmap),
-      plain("madvise", SYS_madvise),
       // Of libraries that ask for the time, or lock what nobody else wants.
       plain("clock_gettime", SYS_clock_gettime),
       plain("futex", SYS_futex),
-      // The end, and the way to it.
+      // The way to the end.
       plain("sigaltstack", SYS_sigaltstack),  // of sanitizers
       plain("getpid", SYS_getpid),
       plain("gettid", SYS_gettid),
       plain("sched_yield", SYS_sched_yield),
       plain("rt_sigprocmask", SYS_rt_sigprocmask),
       plain("rt_sigreturn", SYS_rt_sigreturn),
-      plain("restart_syscall", SYS_restart_syscall),
-      plain("exit_group", SYS_exit_group),
-      plain("exit", SYS_exit),
   };
 }
 
@@ -182,16 +168,6 @@ std::vector<RuledCall> notary_calls() {
       plain("ftruncate", SYS_ftruncate),
       plain("fdatasync", SYS_fdatasync),
       plain("clock_gettime", SYS_clock_gettime),
-      // Memory.
-      plain("brk", SYS_brk),
-      without_exec("mmap", SYS_mmap),
-      without_exec("mprotect", SYS_mprotect),
-      plain("mremap", SYS_mremap),
-      plain("munmap", SYS_munmap),
-      plain("madvise", SYS_madvise),
-      plain("restart_syscall", SYS_restart_syscall),
-      plain("exit_group", SYS_exit_group),
-      plain("exit", SYS_exit),
   };
 }
 
@@ -211,19 +187,9 @@ std::vector<RuledCall> relay_calls() {
 #endif
       plain("ppoll", SYS_ppoll),
       only("prctl", SYS_prctl, {is(0, PR_SET_PDEATHSIG)}),
-      // Memory.
-      plain("brk", SYS_brk),
-      without_exec("mmap", SYS_mmap),
-      without_exec("mprotect", SYS_mprotect),
-      plain("mremap", SYS_mremap),
-      plain("munmap", SYS_munmap),
-      plain("madvise", SYS_madvise),
-      // The end, and the way to it.
+      // The way to the end.
       plain("futex", SYS_futex),
       plain("rt_sigreturn", SYS_rt_sigreturn),
-      plain("restart_syscall", SYS_restart_syscall),
-      plain("exit_group", SYS_exit_group),
-      plain("exit", SYS_exit),
   };
 }
 
@@ -232,15 +198,15 @@ std::vector<RuledCall> relay_calls() {
 std::vector<RuledCall> own_calls(OwnProgram program) {
   switch (program) {
     case OwnProgram::broker:
-      return broker_calls();
+      return with_memory_and_end(broker_calls());
     case OwnProgram::egress:
-      return egress_calls();
+      return with_memory_and_end(egress_calls());
     case OwnProgram::notary:
-      return notary_calls();
+      return with_memory_and_end(notary_calls());
     case OwnProgram::relay:
-      return relay_calls();
+      return with_memory_and_end(relay_calls());
     case OwnProgram::unpack:
-      return unpack_calls();
+      return with_memory_and_end(unpack_calls());
   }
   return {};
 }

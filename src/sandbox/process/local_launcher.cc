@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "frame/launch_plan.h"
 #include "frame/launcher.h"
 #include "os/caller.h"
 #include "os/id_map.h"
@@ -52,8 +53,8 @@ Result<StartedLauncher> start_launcher(const std::string& program) {
   // All that it is told of the caller's surroundings.
   std::vector<std::string> environment;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
-  if (const char* runsc = std::getenv("CORDON_RUNSC"); runsc != nullptr) {
-    environment.push_back(std::string{"CORDON_RUNSC="} + runsc);
+  if (const char* runsc = std::getenv(frame::kRunscVariable); runsc != nullptr) {
+    environment.push_back(std::string{frame::kRunscVariable} + "=" + runsc);
   }
   TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, std::move(environment), fds));
   return StartedLauncher{std::move(child), std::move(pair.one)};
