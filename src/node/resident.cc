@@ -35,6 +35,7 @@ Resident::Resident(const asio::any_io_executor& executor, const Clock& clock, Re
 
 asio::awaitable<void> Resident::serve_guest() {
   co_await sandbox_->serve();
+  if (const Error why = sandbox_->why_ended(); why.code() == Errc::timeout) failure_ = why.text();
   is_gone_ = true;
   told_.cancel();
 }
@@ -83,7 +84,7 @@ asio::awaitable<void> Resident::conclude() {
   facts.largest = watch_.largest();
   facts.memory_limit = lowered_.plan.limits.memory;
   facts.pids_limit = lowered_.plan.limits.pids;
-  if (!stop_) facts.failure = "its pid 1 has ended by itself";
+  if (!stop_) facts.failure = failure_;
   verdict_ = judge_end(facts);
 }
 

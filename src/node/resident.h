@@ -132,6 +132,7 @@ class Resident {
   std::uint64_t output_ = 0;  // of all processes that this node knew, in bytes
   std::optional<Stop> stop_;
   bool is_gone_ = false;  // its pid 1 speaks no more
+  std::string failure_ = "its pid 1 has ended by itself";
   std::optional<Verdict> verdict_;
 };
 

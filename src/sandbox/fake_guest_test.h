@@ -21,11 +21,12 @@ namespace cordon::sandbox {
 
 class LinkToAFake : public testing::Test {
  protected:
-  void open(Origin origin) {
+  void open(Origin origin, std::chrono::milliseconds first_word = kFirstWord) {
     auto pair = os::socketpair(os::SocketType::stream);
     ASSERT_TRUE(pair);
     guest_ = std::move(pair->one);
-    link_ = std::make_shared<GuestLink>(loop_.get_executor(), std::move(pair->two), origin);
+    link_ =
+        std::make_shared<GuestLink>(loop_.get_executor(), std::move(pair->two), origin, first_word);
     asio::co_spawn(loop_, serve(link_), asio::detached);
   }
   void TearDown() override {

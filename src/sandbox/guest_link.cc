@@ -8,6 +8,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/write.hpp>
+#include <fmt/format.h>
 
 #include "async/borrowed_fd.h"
 #include "async/waiting.h"
@@ -17,24 +18,43 @@ namespace {
 
 Error gone() { return Error{Errc::unavailable, "the sandbox has ended"}; }
 
+Error silent(std::chrono::milliseconds patience) {
+  return Error{
+      Errc::timeout,
+      fmt::format("the sandbox was launched, and its pid 1 has said nothing within {} s: "
+                  "either this machine has no time for it, then try again with less beside "
+                  "it, or what stands in front of it hangs, which cordon doctor tries",
+                  std::chrono::duration<double>{patience}.count())};
+}
+
 }  // namespace
 
 // On a stream that was fetched the guest begins by itself; asked for it once more it would repeat
 // what may be acknowledged by then.
-GuestLink::GuestLink(const asio::any_io_executor& executor, os::Fd control, Origin origin)
+GuestLink::GuestLink(const asio::any_io_executor& executor, os::Fd control, Origin origin,
+                     std::chrono::milliseconds first_word)
     : stream_{executor, control.release()},
       outbox_{executor},
       processes_{executor, outbox_, origin},
       files_{executor, outbox_},
       tunnels_{executor, outbox_},
       watches_{executor, outbox_},
-      usage_news_{executor, asio::steady_timer::time_point::max()} {
+      usage_news_{executor, asio::steady_timer::time_point::max()},
+      awaits_first_word_{origin == Origin::launched},
+      first_word_{executor, first_word},
+      patience_{first_word} {
   if (origin == Origin::launched) outbox_.send(frame::Resume{});
 }
 
 asio::awaitable<void> GuestLink::serve() {
   using namespace asio::experimental::awaitable_operators;
-  co_await (read_in() && write_out());
+  co_await (read_in() && write_out() && await_first_word());
+}
+
+asio::awaitable<void> GuestLink::await_first_word() {
+  if (!awaits_first_word_ || outbox_.ended()) co_return;
+  const auto [is_cut] = co_await first_word_.async_wait(async::kQuiet);
+  if (!is_cut && awaits_first_word_) end(silent(patience_));
 }
 
 asio::awaitable<void> GuestLink::read_in() {
@@ -77,6 +97,7 @@ void GuestLink::end(Error why) {
   boost::system::error_code ignored;
   if (stream_.is_open()) stream_.close(ignored);
   usage_news_.cancel();
+  first_word_.cancel();
   processes_.end();
   files_.end();
   tunnels_.end();
@@ -92,6 +113,8 @@ void GuestLink::close(std::string why) { end(Error{Errc::unavailable, std::move(
 
 Status GuestLink::take_hello(const frame::Hello& hello) {
   if (hello.version != frame::kGuestVersion) return protocol_error("an unknown version");
+  awaits_first_word_ = false;
+  first_word_.cancel();
   return {};
 }
 

@@ -3,6 +3,7 @@
 // believed beyond its own streams.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,15 +25,23 @@
 
 namespace cordon::sandbox {
 
+// For the first word of a guest that is new. Whatever stands in front of it has been started by
+// then: an engine that hangs, or a machine with no time for it, takes longer.
+inline constexpr std::chrono::seconds kFirstWord{60};
+
 class GuestLink {
  public:
-  GuestLink(const asio::any_io_executor& executor, os::Fd control,
-            Origin origin = Origin::launched);
+  // `first_word` is another in tests alone.
+  GuestLink(const asio::any_io_executor& executor, os::Fd control, Origin origin = Origin::launched,
+            std::chrono::milliseconds first_word = kFirstWord);
   GuestLink(const GuestLink&) = delete;
   GuestLink& operator=(const GuestLink&) = delete;
 
-  // Until the stream ends or the guest breaks the protocol; then every waiting call gets why.
+  // Until the stream ends, the guest breaks the protocol, or one that is new has said nothing in
+  // time (`timeout`): then every waiting call gets why.
   asio::awaitable<void> serve();
+  // Before: serve() has returned.
+  Error why_ended() const { return outbox_.why(); }
 
   ProcessChannels& processes() noexcept { return processes_; }
   FileDesk& files() noexcept { return files_; }
@@ -49,6 +58,7 @@ class GuestLink {
  private:
   asio::awaitable<void> read_in();
   asio::awaitable<void> write_out();
+  asio::awaitable<void> await_first_word();
   Status take_what_came();
   Status take(std::span<const std::byte> bytes);
   Status take_hello(const frame::Hello& hello);
@@ -67,6 +77,9 @@ class GuestLink {
   WatchDesk watches_;
   std::map<std::uint32_t, std::optional<frame::Usage>> usages_;
   asio::steady_timer usage_news_;
+  bool awaits_first_word_;
+  asio::steady_timer first_word_;  // cut short by it, and by the end
+  std::chrono::milliseconds patience_;
   std::uint32_t next_usage_ = 1;
 };
 

@@ -102,6 +102,9 @@ class Sandbox {
   // Reads from the sandbox until it has ended; everything else waits for what this brings. Run it
   // in a scope for as long as the sandbox is used.
   virtual asio::awaitable<void> serve() = 0;
+  // Why nothing more comes; `timeout`: one that is new never said a word. Before: serve() has
+  // returned.
+  virtual Error why_ended() const = 0;
 
   virtual std::unique_ptr<Process> start(Command command) = 0;
   virtual async::Task<frame::Usage> usage() = 0;

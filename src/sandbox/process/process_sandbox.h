@@ -29,6 +29,7 @@ class ProcessSandbox final : public Sandbox {
   ProcessSandbox& operator=(const ProcessSandbox&) = delete;
 
   asio::awaitable<void> serve() override { return link_->serve(); }
+  Error why_ended() const override { return link_->why_ended(); }
   std::unique_ptr<Process> start(Command command) override;
   async::Task<frame::Processes> processes() override { return link_->processes().known(); }
   std::unique_ptr<Process> adopt(std::uint32_t number, Acknowledging acknowledging) override;
