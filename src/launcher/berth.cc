@@ -22,10 +22,12 @@ namespace cordon::launcher {
 namespace {
 
 bool fits(const frame::LaunchPlan& plan) {
-  return !plan.network && plan.ids == frame::Ids::range && plan.groups && !plan.limits.io_bytes &&
-         !plan.disk.image && plan.workspace.kind == frame::WorkspaceKind::own_disk &&
-         plan.workspace.pins.empty() && plan.setup.fences.capabilities.empty() &&
-         own_directories(plan) <= kBerthDirectories;
+  // One is a sandbox of the process tier already: another tier's plan would get less than it asks
+  // for.
+  return plan.engine == frame::Engine::none && !plan.network && plan.ids == frame::Ids::range &&
+         plan.groups && !plan.limits.io_bytes && !plan.disk.image &&
+         plan.workspace.kind == frame::WorkspaceKind::own_disk && plan.workspace.pins.empty() &&
+         plan.setup.fences.capabilities.empty() && own_directories(plan) <= kBerthDirectories;
 }
 
 Status resize_disk(const os::Fd& tree, const frame::Disk& disk) {

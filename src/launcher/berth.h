@@ -67,8 +67,8 @@ class BerthPool {
       : ahead_{ahead}, landlock_abi_{landlock_abi} {}
 
   // One that is furnished for such a plan, or on bare ground. None where none is ready, or the plan
-  // wants what a berth does not have: a network, the caller's ids, capabilities, pins, a disk
-  // image, a workspace of the host, many directories.
+  // wants what a berth does not have: an engine, a network, the caller's ids, capabilities, pins, a
+  // disk image, a workspace of the host, many directories.
   std::optional<Berth> take(const JudgedPlan& plan, const FloorSources& sources);
 
   // For one whose ids another sandbox needs. False: there is none.

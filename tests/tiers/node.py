@@ -21,12 +21,15 @@ def kernel(node, policy):
 
 def chosen(_):
     """A request chooses the wall, and the answer says which one it is."""
-    with Daemon(PROGRAMS, floor=NAMED) as node, node.client() as client:
-        behind = kernel(node, GVISOR)
-        equal(behind.status, 200, behind)
+    with Daemon(PROGRAMS, floor=NAMED + "sandboxes_ahead = 4\n") as node, node.client() as client:
         plain = kernel(node, {})
         equal(plain.status, 200, plain)
-        expect(behind.json["stdout"] != plain.json["stdout"], "one kernel for both", behind)
+        # Again and again: what a launcher has ready for plans that come again is of the process tier.
+        for _ in range(5):
+            behind = kernel(node, GVISOR)
+            equal(behind.status, 200, behind)
+            expect(behind.json["stdout"] != plain.json["stdout"], "one kernel for both", behind)
+            equal(kernel(node, {}).json["stdout"], plain.json["stdout"])
         made = client.ask("POST", "/v1/sandboxes", {"policy": GVISOR})
         equal((made.status, made.json["isolation"]), (201, "gvisor"), made)
         shown = client.ask("GET", f"/v1/sandboxes/{made.json['id']}").json
