@@ -115,7 +115,20 @@ std::vector<FromGuest> all_from_guest() {
           .watch = 1,
           .events = {{.kind = WatchKind::moved_here, .name = "a/b", .directory = true, .move = 3}},
           .lost = true},
-      WatchEnded{.watch = 1, .error_number = 2}};
+      WatchEnded{.watch = 1, .error_number = 2},
+      Traced{.acts = {{.kind = TracedKind::connect,
+                       .call = 42,
+                       .pid = 7,
+                       .parent = 2,
+                       .error_number = 111,
+                       .command = "nc",
+                       .directory = "/work",
+                       .path = std::string("\x02\0", 2),
+                       .base = "/",
+                       .arguments = {"a", ""},
+                       .flags = 1}},
+             .lost = 3,
+             .unnamed = 4}};
 }
 
 LaunchPlan some_plan() {

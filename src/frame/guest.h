@@ -20,13 +20,14 @@
 #include "frame/fences.h"
 #include "frame/fields.h"
 #include "frame/guest_files.h"
+#include "frame/guest_trace.h"
 #include "frame/guest_tree.h"
 #include "frame/guest_tunnel.h"
 #include "frame/guest_watch.h"
 
 namespace cordon::frame {
 
-inline constexpr std::uint16_t kGuestVersion = 4;
+inline constexpr std::uint16_t kGuestVersion = 5;
 // The longest frame, its type byte included; longer ones end the connection.
 inline constexpr std::size_t kLongestGuestFrame = std::size_t{2} << 20U;
 // Bytes of data in one frame: small enough that no stream holds the others up.
@@ -246,7 +247,7 @@ using ToGuest = std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, A
                              TunnelTaken, CloseTunnel, StartWatch, StopWatch, WriteTree, ReadTree>;
 using FromGuest = std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage,
                                FileReply, Processes, TunnelOpened, TunnelFailed, TunnelData,
-                               TunnelEnd, TunnelTaken, WatchBegun, WatchEvents, WatchEnded>;
+                               TunnelEnd, TunnelTaken, WatchBegun, WatchEvents, WatchEnded, Traced>;
 
 // With the length in front, ready to be written.
 std::vector<std::byte> encode(const ToGuest& frame);

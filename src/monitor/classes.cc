@@ -15,4 +15,13 @@ Classes classes_of(std::span<const std::string> names) {
   return all;
 }
 
+bool is_of(Classes classes, const Seen& seen) {
+  Class of = Class::writes;
+  if (std::holds_alternative<SeenExec>(seen.what)) of = Class::exec;
+  if (std::holds_alternative<SeenConnect>(seen.what)) of = Class::connects;
+  // A connection that failed was tried; of all else what failed is told only where it was refused.
+  if (seen.result < 0 && of != Class::connects) of = Class::refused;
+  return (classes & bit_of(of)) != 0;
+}
+
 }  // namespace cordon::monitor

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "monitor/seen.h"
+
 namespace cordon::monitor {
 
 enum class Class : std::uint8_t {
@@ -22,5 +24,8 @@ constexpr Classes bit_of(Class one) { return Classes{1} << static_cast<unsigned>
 
 // The names that a policy has for them; what it does not know is left out.
 Classes classes_of(std::span<const std::string> names);
+
+// Whether it is of one of them. What failed, and is no connection, is of `refused`.
+bool is_of(Classes classes, const Seen& seen);
 
 }  // namespace cordon::monitor

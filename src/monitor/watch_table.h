@@ -16,11 +16,12 @@ struct cordon_watched;
 
 namespace cordon::monitor {
 
-// What of a group was not told: events past its share of a second, and those for which the ring had
-// no room.
+// What of a sandbox was not told: events past its share of a second, those for which there was no
+// room on their way, and those that an engine cannot name.
 struct Untold {
   std::uint64_t over = 0;
   std::uint64_t lost = 0;
+  std::uint64_t unnamed = 0;
   friend bool operator==(const Untold&, const Untold&) = default;
 };
 

@@ -17,64 +17,42 @@
 #include "frame/guest.h"
 #include "os/prctl.h"
 #include "os/socket.h"
+#include "relay/owed.h"
+#include "relay/tracer.h"
 
 namespace cordon::relay {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10U;
-// With more than this waiting for one side, the other is not heard until it has been taken.
-constexpr std::size_t kMostOwed = std::size_t{1} << 20U;
+// So much more may wait of what an engine tells, so that no flood of output keeps it from being
+// told.
+constexpr std::size_t kMostTraceOwed = std::size_t{4} << 20U;
+// Turns in which all is heard that was told before what the guest says.
+constexpr int kMostTraceTurns = 16;
 constexpr std::size_t kMostWords = 2048;
 // An engine that has ended: how long its last bytes wait for a host that does not read.
 constexpr int kLastMilliseconds = 2000;
 
-// Whole frames on their way to one side.
-class Owed {
- public:
-  bool empty() const noexcept { return sent_ == bytes_.size(); }
-  bool is_full() const noexcept { return bytes_.size() - sent_ >= kMostOwed; }
-  void add(std::span<const std::byte> framed) {
-    if (sent_ >= kMostOwed) {
-      bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(sent_));
-      sent_ = 0;
-    }
-    bytes_.insert(bytes_.end(), framed.begin(), framed.end());
-  }
-  void add_body(std::span<const std::byte> body) {
-    const auto length = static_cast<std::uint32_t>(body.size());
-    add(std::as_bytes(std::span{&length, 1}));
-    add(body);
-  }
-  void clear() {
-    bytes_ = std::vector<std::byte>{};
-    sent_ = 0;
-  }
-  std::span<const std::byte> rest() const { return std::span{bytes_}.subspan(sent_); }
-  void took(std::size_t count) {
-    sent_ += count;
-    if (empty()) clear();
-  }
-
- private:
-  std::vector<std::byte> bytes_;
-  std::size_t sent_ = 0;
-};
-
 class Relay {
  public:
-  explicit Relay(Ends ends) : ends_{std::move(ends)} {}
+  explicit Relay(Ends ends) : ends_{std::move(ends)}, tracer_{std::move(ends_.trace)} {}
 
   RelayEnd run();
 
  private:
-  // control, to the guest, from the guest, words, the engine's end
-  using Watched = std::array<pollfd, 5>;
+  // control, to the guest, from the guest, words, the engine's end, its trace
+  using Watched = std::array<pollfd, 6>;
   Watched watched() const;
   // Each gives an end where there is one.
   std::optional<RelayEnd> serve(const Watched& ready);
   std::optional<RelayEnd> hear_host();
   std::optional<RelayEnd> hear_guest();
   void hear_words();
+  enum class Pass : bool { gathered, at_once };
+  void hear_trace(Pass pass);
+  void pass_trace();
+  // Whatever had been done by now is told, or counted.
+  void settle_trace();
   void switch_host(os::Fd control);
   bool passes(std::span<const std::byte> body);
   void write_host();
@@ -86,6 +64,8 @@ class Relay {
   frame::FrameCutter from_guest_;
   Owed to_host_;
   Owed to_guest_;
+  Tracer tracer_;
+  Tracer::Untold trace_owed_;  // what it will not know if its stream is exchanged now
   std::string words_;
   bool has_begun_ = false;     // the guest has said something
   bool awaits_hello_ = false;  // what it said to an earlier host is for nobody
@@ -98,6 +78,7 @@ void Relay::switch_host(os::Fd control) {
   static_cast<void>(os::set_nonblocking(ends_.control, true));
   from_host_ = frame::FrameCutter{};
   to_host_.clear();
+  tracer_.lose(std::exchange(trace_owed_, {}));
   to_guest_.add(encode(frame::ToGuest{frame::Resume{}}));
   awaits_hello_ = true;
 }
@@ -121,6 +102,13 @@ std::optional<RelayEnd> Relay::hear_host() {
   }
 }
 
+// By its type byte alone.
+template <class Said>
+bool is_a(std::span<const std::byte> body) {
+  static const auto kType = static_cast<std::uint8_t>(frame::FromGuest{Said{}}.index());
+  return std::to_integer<std::uint8_t>(body.front()) == kType;
+}
+
 bool Relay::passes(std::span<const std::byte> body) {
   // From here on the end of the stream is our end, and the launcher's own is not.
   if (!std::exchange(has_begun_, true)) static_cast<void>(os::set_parent_death_signal(0));
@@ -141,6 +129,9 @@ std::optional<RelayEnd> Relay::hear_guest() {
     const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
     if (!body) return std::nullopt;
+    // What programs do is told by who stands outside of them, and by nobody else.
+    if (is_a<frame::Traced>(*body)) return RelayEnd::protocol_error;
+    if (is_a<frame::Exited>(*body)) settle_trace();
     if (passes(*body)) to_host_.add_body(*body);
   }
 }
@@ -158,6 +149,31 @@ void Relay::hear_words() {
   if (words_.size() > kMostWords) words_.erase(0, words_.size() - kMostWords);
 }
 
+void Relay::pass_trace() {
+  auto traced = tracer_.take();
+  if (!traced) return;
+  const Tracer::Untold owed{.lost = traced->acts.size() + traced->lost, .unnamed = traced->unnamed};
+  if (to_host_.has_at_least(kMostOwed + kMostTraceOwed)) return tracer_.lose(owed);
+  trace_owed_.lost += owed.lost;
+  trace_owed_.unnamed += owed.unnamed;
+  to_host_.add(encode(frame::FromGuest{*std::move(traced)}));
+}
+
+void Relay::hear_trace(Pass pass) {
+  bool is_more = true;
+  for (int turn = 0; is_more && turn < kMostTraceTurns; ++turn) {
+    is_more = tracer_.hear();
+    if (is_more || tracer_.is_due() || pass == Pass::at_once) pass_trace();
+  }
+}
+
+// After the last process of a run the host may end the sandbox at once.
+void Relay::settle_trace() {
+  if (awaits_hello_) return;
+  tracer_.settle();
+  pass_trace();
+}
+
 // Where nobody is there any more reading finds it out, and whether another comes.
 void Relay::write_host() {
   while (!to_host_.empty()) {
@@ -166,6 +182,7 @@ void Relay::write_host() {
     if (!sent) return;
     to_host_.took(*sent);
   }
+  trace_owed_ = {};
 }
 
 Status Relay::write_guest() {
@@ -182,6 +199,8 @@ Status Relay::write_guest() {
 
 // The engine has ended: what is left of its bytes, and of its words.
 void Relay::finish() {
+  hear_trace(Pass::at_once);
+  settle_trace();
   while (!hear_guest()) {
     pollfd more{.fd = ends_.from_guest.get(), .events = POLLIN, .revents = 0};
     if (::poll(&more, 1, 0) <= 0) break;
@@ -208,12 +227,16 @@ Relay::Watched Relay::watched() const {
       {to_host_.is_full() ? -1 : ends_.from_guest.get(), POLLIN, 0},
       {ends_.words ? ends_.words.get() : -1, POLLIN, 0},
       {ends_.engine.get(), POLLIN, 0},
+      // Its first word waits for our answer, the guest's for that.
+      {awaits_hello_ ? -1 : tracer_.descriptor(), POLLIN, 0},
   }};
 }
 
 std::optional<RelayEnd> Relay::serve(const Watched& ready) {
   std::optional<RelayEnd> end;
   if ((ready[0].revents & ~POLLOUT) != 0) end = hear_host();
+  // Before the guest: what it says was told of before it was said.
+  if (!awaits_hello_) hear_trace(ready[2].revents != 0 ? Pass::at_once : Pass::gathered);
   if (!end && ready[2].revents != 0) end = hear_guest();
   if (ready[3].revents != 0) hear_words();
   if (!end && ready[4].revents != 0) end = RelayEnd::engine_ended;
@@ -225,7 +248,7 @@ std::optional<RelayEnd> Relay::serve(const Watched& ready) {
 RelayEnd Relay::run() {
   while (true) {
     Watched ready = watched();
-    if (::poll(ready.data(), ready.size(), -1) < 0) {
+    if (::poll(ready.data(), ready.size(), tracer_.patience()) < 0) {
       if (errno == EINTR) continue;
       return RelayEnd::protocol_error;
     }

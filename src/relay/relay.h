@@ -17,6 +17,7 @@ struct Ends {
   os::Fd from_guest;  // out of it; the same open file where one carries both ways
   os::Fd words;       // what the engine says of itself, read to be told when it could not begin
   os::Fd engine;      // readable when the engine has ended
+  os::Fd trace{};     // where the engine comes to tell what programs inside do; may be none
 };
 
 // The program's exit code.
@@ -28,8 +29,9 @@ enum class RelayEnd : std::uint8_t {
 
 // Carries until one side has ended. A frame is passed on whole or, where the host's stream was
 // exchanged between its bytes, not at all; on a new stream the guest is told to resume, and nothing
-// comes before its answer to that. An engine that ends before the guest's first frame is told as
-// Failed{0} with its last words.
+// comes before its answer to that. What the engine tells of programs is passed on as Traced: before
+// whatever the guest said later, where the host reads. An engine that ends before the guest's first
+// frame is told as Failed{0} with its last words.
 RelayEnd carry(Ends ends);
 
 }  // namespace cordon::relay

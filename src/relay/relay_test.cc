@@ -192,6 +192,13 @@ TEST(Relay, TellsTheLastWordsOfAnEngineThatCouldNotBegin) {
   EXPECT_EQ(failed->step, "engine: cannot create sandbox");
 }
 
+TEST(Relay, BelievesNoGuestWhatProgramsDo) {
+  Rig rig;
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  write(rig.guest_out, encode(FromGuest{frame::Traced{.acts = {{.path = "/bin/forged"}}}}));
+  EXPECT_EQ(rig.end(), RelayEnd::protocol_error);
+}
+
 TEST(Relay, EndsAtWhatIsNoFrame) {
   Rig rig;
   const std::array<std::byte, 4> none{};

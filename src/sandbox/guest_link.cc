@@ -132,6 +132,9 @@ Status GuestLink::hear(Said& said) {
     return take_hello(said);
   } else if constexpr (std::is_same_v<Said, frame::Usage>) {
     return take_usage(said);
+  } else if constexpr (std::is_same_v<Said, frame::Traced>) {
+    if (traced_) traced_(said);
+    return {};
   } else if constexpr (std::is_same_v<Said, frame::FileReply>) {
     return files_.take(std::move(said));
   } else if constexpr (requires { said.tunnel; }) {

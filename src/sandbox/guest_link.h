@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +49,8 @@ class GuestLink {
   TunnelDesk& tunnels() noexcept { return tunnels_; }
   WatchDesk& watches() noexcept { return watches_; }
   async::Task<frame::Usage> usage();
+  // As Sandbox::when_traced.
+  void when_traced(std::function<void(const frame::Traced&)> act) { traced_ = std::move(act); }
 
   // Another descriptor of the stream, to be kept for somebody.
   Result<os::Fd> copy_stream();
@@ -75,6 +78,7 @@ class GuestLink {
   FileDesk files_;
   TunnelDesk tunnels_;
   WatchDesk watches_;
+  std::function<void(const frame::Traced&)> traced_;
   std::map<std::uint32_t, std::optional<frame::Usage>> usages_;
   asio::steady_timer usage_news_;
   bool awaits_first_word_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -144,6 +145,9 @@ class Sandbox {
   // At which the listeners of its filter arrive, for who answers them; once. Empty: its filter
   // tells nobody.
   virtual os::Fd take_witness() noexcept { return {}; }
+  // Given what its engine tells of the programs inside; before serve(). Where nobody is to be given
+  // it nothing of it is kept.
+  virtual void when_traced(std::function<void(const frame::Traced&)> /*act*/) {}
 };
 
 class Backend {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cordon-relay: pid 1 of a sandbox behind an engine. The launcher has put the host's stream at
-// descriptor 3, the guest's at 4 and 5, the engine's words at 6 and its pidfd at 7, and has taken
-// everything else away.
+// descriptor 3, the guest's at 4 and 5, the engine's words at 6, its pidfd at 7 and, where it tells
+// what programs do, a socket to which it comes at 8; and has taken everything else away.
 #include <array>
 #include <csignal>
+#include <fcntl.h>
 
 #include "os/fd.h"
 #include "os/filter/own_filter.h"
@@ -17,6 +18,7 @@ namespace {
 using namespace cordon;
 
 constexpr int kCannotConfine = 125;
+constexpr int kTrace = 8;
 
 Status confine() {
   TRY_DO(os::set_dumpable(false));
@@ -32,10 +34,12 @@ int main() {
                    .to_guest = os::Fd{4},
                    .from_guest = os::Fd{5},
                    .words = os::Fd{6},
-                   .engine = os::Fd{7}};
+                   .engine = os::Fd{7},
+                   .trace = os::Fd{::fcntl(kTrace, F_GETFD) >= 0 ? kTrace : -1}};
   for (const os::Fd* end : {&ends.control, &ends.to_guest, &ends.from_guest, &ends.words}) {
     if (!os::set_nonblocking(*end, true)) return kCannotConfine;
   }
+  if (ends.trace && !os::set_nonblocking(ends.trace, true)) return kCannotConfine;
   if (!confine()) return kCannotConfine;
   return static_cast<int>(relay::carry(std::move(ends)));
 }

@@ -171,11 +171,13 @@ std::vector<RuledCall> notary_calls() {
   };
 }
 
-// It moves bytes between a socket, over which another may come, and two pipes.
+// It moves bytes between a socket, over which another may come, and two pipes, and listens to one
+// who tells what happens inside.
 std::vector<RuledCall> relay_calls() {
   return {
       plain("sendmsg", SYS_sendmsg),
       plain("recvmsg", SYS_recvmsg),
+      plain("accept4", SYS_accept4),
       plain("read", SYS_read),
       plain("write", SYS_write),
       plain("close", SYS_close),
@@ -186,6 +188,7 @@ std::vector<RuledCall> relay_calls() {
       plain("poll", SYS_poll),
 #endif
       plain("ppoll", SYS_ppoll),
+      plain("clock_gettime", SYS_clock_gettime),
       only("prctl", SYS_prctl, {is(0, PR_SET_PDEATHSIG)}),
       // The way to the end.
       plain("futex", SYS_futex),

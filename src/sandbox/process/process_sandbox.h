@@ -48,6 +48,9 @@ class ProcessSandbox final : public Sandbox {
   const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
   std::uint32_t pid() const noexcept override { return about_.pid; }
   os::Fd take_witness() noexcept override { return std::move(witness_); }
+  void when_traced(std::function<void(const frame::Traced&)> act) override {
+    link_->when_traced(std::move(act));
+  }
 
   // What a launcher needs to keep it for another node. An Error: it has ended.
   Result<LaunchedSandbox> copies() const;
