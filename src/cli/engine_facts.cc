@@ -41,6 +41,7 @@ void try_engines(HostFacts& host) {
   fact = {static_cast<Support>(std::min(tried->support, most)), std::move(tried->detail),
           std::move(tried->remedy)};
   host.gvisor_platform = std::move(tried->platform);
+  host.gvisor_traces = tried->traces;
 }
 
 }  // namespace cordon::cli

@@ -138,6 +138,7 @@ struct LaunchPlan {
   std::string tenant;    // whose egress; empty in local use
   Engine engine = Engine::none;
   Platform platform = Platform::ptrace;  // of `gvisor`
+  bool traced = false;                   // it tells what programs inside do
   Ids ids = Ids::caller;
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
@@ -152,9 +153,9 @@ struct LaunchPlan {
   GroupLimits limits;
   Setup setup;  // handed to cordon-init
   CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
-                self.engine, self.platform, self.ids, self.host_name, self.root, self.root_path,
-                self.root_file, self.binds, self.files, self.directories, self.workspace, self.disk,
-                self.groups, self.limits, self.setup);
+                self.engine, self.platform, self.traced, self.ids, self.host_name, self.root,
+                self.root_path, self.root_file, self.binds, self.files, self.directories,
+                self.workspace, self.disk, self.groups, self.limits, self.setup);
 };
 
 // user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not

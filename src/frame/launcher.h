@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 7;
+inline constexpr std::uint32_t kLauncherVersion = 8;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -250,7 +250,9 @@ struct EngineTried {
   std::string detail;
   std::string remedy;
   std::string platform;
-  CORDON_FIELDS(EngineTried, self.id, self.support, self.detail, self.remedy, self.platform);
+  bool traces = false;
+  CORDON_FIELDS(EngineTried, self.id, self.support, self.detail, self.remedy, self.platform,
+                self.traces);
 };
 
 // The first word of a service to a node that it lets in; Refused to any other.

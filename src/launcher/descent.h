@@ -35,6 +35,7 @@ struct Descent {
   // Made on the way:
   os::Fd namespace_limits{};  // /proc/sys/user
   os::Fd engine_end{};        // a pidfd of the engine
+  os::Fd trace{};             // where it comes to tell what programs do (engine_trace.h)
   os::Fd relay{};             // cordon-relay
 };
 

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include "launcher/devices.h"
+#include "launcher/engine_trace.h"
 #include "launcher/inner_network.h"
 #include "launcher/mount_point.h"
 #include "launcher/root.h"
@@ -80,6 +82,7 @@ Result<os::Fd> make_engine_root(const os::Fd& disk, const Ground& ground,
   TRY_DO(os::move_mount(parts.program, program));
   TRY(const os::Fd bundle, make_directory_in(root, kBundle));
   TRY_DO(os::create_file(bundle, "config.json", runsc_bundle(plan), 0444));
+  if (plan.traced) TRY_DO(os::create_file(bundle, kTraceSessionName, trace_session(), 0444));
   // Its own, which the engine's namespace may mount anew only where one is seen whole.
   TRY(const os::Fd proc, make_directory_in(root, "/proc"));
   TRY_DO(mount_fresh_proc(proc));
@@ -161,6 +164,9 @@ Status build_engine_tree(Descent& descent) {
   TRY_DO(furnish(ground, plan, descent.ids, descent.sources));
   TRY(const os::Fd root, make_engine_root(ground.disk, ground, *plan, parts, devices));
   TRY_DO(enter_root(root));
+  if (plan->traced) {
+    TRY(descent.trace, listen_for_trace());
+  }
   return keep_mounts_apart();
 }
 
@@ -180,16 +186,16 @@ Status start_engine(Descent& descent) {
 
 Status place_relay_descriptors(Descent& descent) {
   const EngineParts& parts = *descent.engine;
-  const std::array<const os::Fd*, 5> wanted{&descent.control, &parts.to_guest.write,
-                                            &parts.from_guest.read, &parts.words.read,
-                                            &descent.engine_end};
+  std::vector<const os::Fd*> wanted{&descent.control, &parts.to_guest.write, &parts.from_guest.read,
+                                    &parts.words.read, &descent.engine_end};
+  if (descent.trace) wanted.push_back(&descent.trace);
   TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
-  std::array<os::Fd, 5> copies;
-  for (std::size_t number = 0; number < wanted.size(); ++number) {
+  std::vector<os::Fd> copies;
+  for (const os::Fd* one : wanted) {
     // Out of the way of the places themselves.
-    const int copy = ::fcntl(wanted.at(number)->get(), F_DUPFD_CLOEXEC, kAboveRelay);
+    const int copy = ::fcntl(one->get(), F_DUPFD_CLOEXEC, kAboveRelay);
     if (copy < 0) return Error::from_errno("fcntl");
-    copies.at(number) = os::Fd{copy};
+    copies.emplace_back(copy);
   }
   descent.relay = os::Fd{::fcntl(parts.relay.get(), F_DUPFD_CLOEXEC, kAboveRelay)};
   if (!descent.relay) return Error::from_errno("fcntl");

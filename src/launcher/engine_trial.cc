@@ -75,7 +75,10 @@ std::string say_version(const std::string& path) {
   return text;
 }
 
-frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Platform platform,
+// Whether it is asked to tell what programs do.
+enum class Telling : bool { no, yes };
+
+frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Platform platform, Telling telling,
                              const std::string& id) {
   frame::LaunchPlan plan;
   plan.id = id;
@@ -85,6 +88,7 @@ frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Platform platform,
   plan.network = workshop.floor.ranges > 0;
   plan.engine = frame::Engine::gvisor;
   plan.platform = platform;
+  plan.traced = telling == Telling::yes;
   plan.ids = workshop.floor.ranges > 0 ? frame::Ids::range : frame::Ids::caller;
   plan.directories = {"/tmp"};
   plan.workspace.target = "/workspace";
@@ -120,11 +124,25 @@ class Ear {
   frame::FrameCutter cutter_;
 };
 
-// What cordon-init finds out inside: the exit code of `cordon-init probe`.
-Result<std::uint32_t> ask_inside(const os::Fd& control) {
+struct FoundInside {
+  std::uint32_t probed = 0;  // by cordon-init: the exit code of `cordon-init probe`
+  bool is_told = false;      // that this was started
+};
+
+bool tells_of_the_probe(const frame::Traced& traced) {
+  return std::ranges::any_of(traced.acts, [](const frame::TracedAct& act) {
+    return act.kind == frame::TracedKind::exec && act.path == kInitPlace;
+  });
+}
+
+Result<FoundInside> ask_inside(const os::Fd& control) {
   Ear ear{control, Clock::now() + kLongestTrial};
+  bool is_told = false;
   while (true) {
     TRY(const frame::FromGuest said, ear.next());
+    if (const auto* traced = std::get_if<frame::Traced>(&said)) {
+      is_told = is_told || tells_of_the_probe(*traced);
+    }
     if (const auto* failed = std::get_if<frame::Failed>(&said)) {
       return Error{Errc::unavailable, failed->step};
     }
@@ -138,15 +156,15 @@ Result<std::uint32_t> ask_inside(const os::Fd& control) {
     }
     if (const auto* exited = std::get_if<frame::Exited>(&said)) {
       if (exited->by_signal) return Error{Errc::unavailable, "its programs are killed"};
-      return exited->value;
+      return FoundInside{.probed = exited->value, .is_told = is_told};
     }
   }
 }
 
-Result<std::uint32_t> try_platform(Workshop& workshop, frame::Platform platform) {
+Result<FoundInside> try_once(Workshop& workshop, frame::Platform platform, Telling telling) {
   TRY(const auto random, os::random_bytes<10>());
   const frame::LaunchPlan plan =
-      trial_plan(workshop, platform, SandboxId::from_bytes(random).text());
+      trial_plan(workshop, platform, telling, SandboxId::from_bytes(random).text());
   TRY(const frame::ReceivedPlan received, frame::decode_plan(encode(plan)));
   TRY(const JudgedPlan judged, judge(received, workshop.floor));
   auto launched = launch_alone(judged, workshop);
@@ -156,6 +174,13 @@ Result<std::uint32_t> try_platform(Workshop& workshop, frame::Platform platform)
   return ask_inside(std::get<Sandbox>(launched).control);
 }
 
+// One that knows no trace sessions refuses to start with one, and may be well without.
+Result<FoundInside> try_platform(Workshop& workshop, frame::Platform platform) {
+  auto found = try_once(workshop, platform, Telling::yes);
+  if (found || found.error().code() == Errc::timeout) return found;
+  return try_once(workshop, platform, Telling::no);
+}
+
 std::string in_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   constexpr std::size_t kMost = 300;
@@ -163,11 +188,13 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string lacking_of(std::uint32_t probed, bool has_network) {
+std::string lacking_of(const FoundInside& found, bool has_network) {
+  const std::uint32_t probed = found.probed;
   std::vector<std::string_view> lacking;
   if (!has_network) lacking.emplace_back("no network without root");
   if ((probed & frame::kLacksStatx) != 0) lacking.emplace_back("ls -l and stat fail (statx)");
   if ((probed & frame::kLacksAmbient) != 0) lacking.emplace_back("no process.capabilities");
+  if (!found.is_told) lacking.emplace_back("no monitor.record (no trace sessions)");
   return fmt::format("{}", fmt::join(lacking, ", "));
 }
 
@@ -192,17 +219,18 @@ EngineTrial try_gvisor(Workshop& workshop) {
   }
   std::string why;
   for (const frame::Platform platform : kPlatforms) {
-    const auto probed = try_platform(workshop, platform);
-    if (!probed) {
-      why = probed.error().text();
+    const auto found = try_platform(workshop, platform);
+    if (!found) {
+      why = found.error().text();
       continue;
     }
-    const std::string lacking = lacking_of(*probed, workshop.floor.ranges > 0);
+    const std::string lacking = lacking_of(*found, workshop.floor.ranges > 0);
     return {{lacking.empty() ? Support::ok : Support::limited,
              fmt::format("{}, {}{}{}", name, frame::to_string(platform),
                          lacking.empty() ? "" : "; ", lacking),
              {}},
-            std::string{frame::to_string(platform)}};
+            std::string{frame::to_string(platform)},
+            found->is_told};
   }
   return {{Support::blocked, fmt::format("{} does not start: {}", name, in_one_line(why)), {}}, {}};
 }

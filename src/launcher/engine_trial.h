@@ -12,6 +12,7 @@ namespace cordon::launcher {
 struct EngineTrial {
   Fact fact;             // `limited`: works, without what the detail names
   std::string platform;  // by which it runs programs; empty: it does not
+  bool traces = false;   // it tells what they do
 };
 
 // Takes a fraction of a second where it works, and no longer than a few where it hangs.

@@ -81,6 +81,9 @@ Status judge_shape(const frame::LaunchPlan& plan, const Floor& floor) {
   if (!is_base32_name(plan.id)) return below_floor("an id that is not of our alphabet");
   if (plan.namespaces != frame::kNamespaces) return below_floor("a namespace is missing");
   if (plan.engine < floor.least_engine) return below_floor("a wall that is too weak");
+  if (plan.traced && plan.engine == frame::Engine::none) {
+    return below_floor("a trace of an engine, without one");
+  }
   if (!plan.no_new_privs) return below_floor("no_new_privs is missing");
   if (!plan.tenant.empty() && !is_base32_name(plan.tenant)) {
     return below_floor("a tenant that is not of our alphabet");

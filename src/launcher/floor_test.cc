@@ -93,6 +93,7 @@ const Below kBelow[] = {
     {"HasADiskWithoutALimitOfFiles", [](LaunchPlan& p) { p.disk.inodes = 0; }},
     {"WantsADiskImage", [](LaunchPlan& p) { p.disk.image = true; }},
     {"HasALandlockRuleThatIsNoPath", [](LaunchPlan& p) { p.setup.fences.paths = {{"x"}}; }},
+    {"HasATraceWithoutAnEngine", [](LaunchPlan& p) { p.traced = true; }},
     {"HasAHostNameWithoutEnd", [](LaunchPlan& p) { p.host_name.assign(65, 'a'); }},
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/engine_trace.h"
 #include "launcher/floor.h"
 
 namespace cordon::launcher {
@@ -84,6 +85,7 @@ std::vector<std::string> runsc_arguments(const frame::LaunchPlan& plan) {
   };
   // One id is all that there is to map: its parts then share it.
   if (plan.ids == frame::Ids::caller) words.emplace_back("--rootless");
+  if (plan.traced) words.push_back(fmt::format("--pod-init-config={}", kTraceSession));
   words.insert(words.end(), {"run", fmt::format("--bundle={}", kBundle), plan.id});
   return words;
 }

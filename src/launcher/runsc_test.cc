@@ -42,6 +42,13 @@ TEST(Runsc, HasItsOwnStackWhereThereIsANetwork) {
             std::string::npos);
 }
 
+TEST(Runsc, IsAskedToTellOnlyWhereThePlanWantsIt) {
+  frame::LaunchPlan plan = behind_gvisor();
+  plan.traced = true;
+  const Words words = runsc_arguments(plan);
+  EXPECT_EQ(words[words.size() - 4], "--pod-init-config=/bundle/session.json");
+}
+
 TEST(Runsc, SharesOneIdWhereThereIsNoOther) {
   frame::LaunchPlan plan = behind_gvisor();
   plan.ids = frame::Ids::caller;

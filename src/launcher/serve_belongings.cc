@@ -103,7 +103,8 @@ void Server::answer(const frame::TryEngine& /*request*/) {
                           .support = static_cast<std::uint32_t>(trial.fact.support),
                           .detail = trial.fact.detail,
                           .remedy = trial.fact.remedy,
-                          .platform = trial.platform});
+                          .platform = trial.platform,
+                          .traces = trial.traces});
 }
 
 }  // namespace cordon::launcher

@@ -77,6 +77,7 @@ struct HostFacts {
   std::vector<std::string> controllers;  // in which we may make groups of our own
   std::array<Fact, kFeatureCount> facts;
   std::string gvisor_platform;  // by which runsc runs programs here; empty: it does not
+  bool gvisor_traces = false;   // it tells what they do
   Capacity capacity;
 
   const Fact& operator[](Feature feature) const { return facts[static_cast<std::size_t>(feature)]; }

@@ -11,6 +11,8 @@ HostFacts some_facts() {
   facts.landlock_abi = 7;
   facts.cgroup_layout = CgroupLayout::hybrid;
   facts.controllers = {"memory", "pids"};
+  facts.gvisor_platform = "ptrace";
+  facts.gvisor_traces = true;
   facts[Feature::landlock] = {Support::ok, "ABI 7", ""};
   facts[Feature::kvm] = {Support::blocked, "no rights", "usermod -aG kvm"};
   return facts;

@@ -77,6 +77,7 @@ Status serve_nodes(const ServiceWords& words) {
   launcher::EngineTrial gvisor = launcher::try_gvisor(workshop);
   facts[Feature::gvisor] = std::move(gvisor.fact);
   facts.gvisor_platform = std::move(gvisor.platform);
+  facts.gvisor_traces = floor.monitor && gvisor.traces;
   TRY(launcher::Server server,
       launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), to_text(facts),
                            keeper_of(words, floor)));
