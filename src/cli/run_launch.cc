@@ -12,6 +12,7 @@
 #include "cli/program_beside.h"
 #include "cli/run_face.h"
 #include "node/credentials.h"
+#include "node/engine_ear.h"
 #include "node/local_monitor.h"
 #include "node/network.h"
 #include "node/trust_bundle.h"
@@ -24,6 +25,8 @@ namespace {
 
 // The launcher gives up a sandbox that does not stand after half of it.
 constexpr std::chrono::seconds kLaunch{20};
+// That are recorded of what an engine tells; what is more is counted.
+constexpr std::uint64_t kEventsPerSecond = 10'000;
 
 class Launch {
  public:
@@ -39,7 +42,9 @@ class Launch {
         face_{face},
         record_{records.network},
         responses_{records.responses} {
-    if (!lowered_.enforcement.reported.empty()) {
+    if (lowered_.plan.traced) {
+      ear_.emplace(lowered_, records.inside, kEventsPerSecond);
+    } else if (!lowered_.enforcement.reported.empty()) {
       monitor_.emplace(executor, lowered_, records.inside);
     }
     if (!lowered_.network) return;
@@ -108,6 +113,7 @@ class Launch {
   async::Task<node::RunOutcome> create_and_run() {
     CO_TRY(const auto made, co_await async::within(kLaunch, backend_.create(lowered_.plan)));
     if (monitor_) CO_TRY_DO(monitor_->begin(made->take_witness()));
+    if (ear_) made->when_traced([this](const frame::Traced& traced) { ear_->take(traced); });
     sandbox::Command command{.arguments = options_.command,
                              .environment = lowered_.environment,
                              .directory = lowered_.directory,
@@ -126,7 +132,8 @@ class Launch {
   CallerFace& face_;
   node::NetworkRecord& record_;
   node::Responses& responses_;
-  std::optional<node::LocalMonitor> monitor_;
+  std::optional<node::LocalMonitor> monitor_;  // one of these two, or none
+  std::optional<node::EngineEar> ear_;
   std::optional<node::Network> network_;
   std::optional<node::Credentials> credentials_;
   std::optional<node::TrustBundle> bundle_;

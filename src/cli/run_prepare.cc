@@ -53,6 +53,14 @@ plan::Situation situation_of(const RunOptions& options, const Context& context,
   return situation;
 }
 
+plan::MonitorSource who_sees(const policy::Policy& policy, const HostFacts& host) {
+  using plan::MonitorSource;
+  if (policy.settings().isolation == Isolation::gvisor) {
+    return host.gvisor_traces ? MonitorSource::engine : MonitorSource::none;
+  }
+  return host.has(Feature::seccomp_notify) ? MonitorSource::witness : MonitorSource::none;
+}
+
 std::vector<std::string> own_directories(const Context& context, const std::string& home,
                                          const std::string& state) {
   std::vector<std::string> own{state};
@@ -140,8 +148,7 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   const bool wants_engine = policy.settings().isolation == Isolation::gvisor;
   const HostFacts host = wants_engine ? with_engines(facts, context) : facts;
   plan::Situation situation = situation_of(options, context, run);
-  if (host.has(Feature::seccomp_notify) && !options.no_monitor)
-    situation.monitor = plan::MonitorSource::witness;
+  if (!options.no_monitor) situation.monitor = who_sees(policy, host);
   TRY(const std::string images, images_root({}, context));
   TRY_DO(node::add_images(images, policy, {}, situation));
   TRY(situation.survey, node::survey(policy, situation));

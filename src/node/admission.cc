@@ -110,7 +110,11 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
   TRY_DO(add_images(settings_->image_store, policy, settings_->default_image, situation));
   situation.tenant = launcher_name_of(tenant);
   situation.has_tunnels = true;
-  if (host_.has(Feature::ebpf)) situation.monitor = plan::MonitorSource::kernel;
+  if (policy.settings().isolation == Isolation::gvisor) {
+    if (host_.gvisor_traces) situation.monitor = plan::MonitorSource::engine;
+  } else if (host_.has(Feature::ebpf)) {
+    situation.monitor = plan::MonitorSource::kernel;
+  }
   TRY(situation.survey, node::survey(policy, situation));
   return plan::lower(policy, host_, situation, &why.denials);
 }

@@ -36,16 +36,6 @@ Status LocalMonitor::begin(os::Fd witness) {
   return {};
 }
 
-// Refusals always, all else as the policy asks.
-bool LocalMonitor::is_wanted(const monitor::Seen& seen) const {
-  using monitor::Class;
-  if (seen.result < 0) return true;
-  Class of = Class::writes;
-  if (std::holds_alternative<monitor::SeenExec>(seen.what)) of = Class::exec;
-  if (std::holds_alternative<monitor::SeenConnect>(seen.what)) of = Class::connects;
-  return (classes_ & bit_of(of)) != 0;
-}
-
 void LocalMonitor::gather() {
   gathered_.expires_after(kNewsGather);
   gathered_.async_wait([this](const boost::system::error_code& ended) {
@@ -70,7 +60,7 @@ void LocalMonitor::record_some(std::size_t most) {
                                                           .has_landlock = fences_.landlock_abi > 0,
                                                           .mounts = mounts_});
     waiting_.pop_front();
-    if (seen && is_wanted(*seen)) record_.take(*seen);
+    if (seen && monitor::is_of(classes_, *seen)) record_.take(*seen);
   }
   record_.write();
 }

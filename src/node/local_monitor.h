@@ -36,7 +36,6 @@ class LocalMonitor {
   void take_news();
   // So many of those that wait, at most.
   void record_some(std::size_t most);
-  bool is_wanted(const monitor::Seen& seen) const;
 
   asio::any_io_executor executor_;
   asio::steady_timer gathered_;

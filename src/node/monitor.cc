@@ -38,6 +38,13 @@ std::uint64_t tag_of(const SandboxId& id) {
 
 MonitorShare::~MonitorShare() { monitor_.shares_.erase(group_); }
 
+void MonitorShare::listen_to(sandbox::Sandbox& sandbox) {
+  if (!ear_) return;
+  sandbox.when_traced([weak = std::weak_ptr{ear_}](const frame::Traced& traced) {
+    if (const auto ear = weak.lock()) ear->take(traced);
+  });
+}
+
 std::vector<Denial> MonitorShare::end() {
   monitor_.end(*this);
   return record_.take_denials();
@@ -132,6 +139,7 @@ void Monitor::look_for_untold() {
 }
 
 void Monitor::end(MonitorShare& share) {
+  if (share.ear_) return share.record_.write();
   const monitor::Untold untold = recorder_->table.forget(share.group_);
   drain(std::numeric_limits<std::size_t>::max());
   share.record_.take_untold(untold);
@@ -157,10 +165,20 @@ Result<std::unique_ptr<MonitorShare>> Monitor::share(std::uint64_t group, const 
   return own;
 }
 
+// It needs no recorder: what is told comes with what the guest says.
+Result<std::unique_ptr<MonitorShare>> Monitor::share_by_engine(audit::Subject subject,
+                                                               const plan::Lowered& lowered) {
+  TRY(SeenRecord record, SeenRecord::of(log_, std::move(subject), lowered));
+  std::unique_ptr<MonitorShare> own{new MonitorShare{*this, 0, std::move(record)}};
+  own->ear_ = std::make_shared<EngineEar>(lowered, own->record_, per_second_);
+  return own;
+}
+
 Result<std::unique_ptr<MonitorShare>> Monitor::watch(const SandboxId& id, audit::Subject subject,
                                                      const plan::Lowered& lowered,
                                                      const std::vector<std::string>& groups) {
   if (lowered.enforcement.reported.empty()) return std::unique_ptr<MonitorShare>{};
+  if (lowered.plan.traced) return share_by_engine(std::move(subject), lowered);
   const auto group = os::cgroup_number(groups);
   if (!recorder_ || !group) {
     return Error{Errc::unavailable, "monitor: what happens in the sandbox would not be seen"};
@@ -172,6 +190,7 @@ Result<std::unique_ptr<MonitorShare>> Monitor::watch_again(const SandboxId& id,
                                                            audit::Subject subject,
                                                            const plan::Lowered& lowered) {
   if (lowered.enforcement.reported.empty()) return std::unique_ptr<MonitorShare>{};
+  if (lowered.plan.traced) return share_by_engine(std::move(subject), lowered);
   const auto all = recorder_ ? recorder_->table.all() : std::vector<monitor::WatchTable::Watched>{};
   const auto found = std::ranges::find(all, tag_of(id), &monitor::WatchTable::Watched::tag);
   if (found == all.end()) {

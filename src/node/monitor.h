@@ -19,9 +19,11 @@
 #include "monitor/event_ring.h"
 #include "monitor/seen.h"
 #include "monitor/watch_table.h"
+#include "node/engine_ear.h"
 #include "node/seen_record.h"
 #include "os/fd.h"
 #include "plan/lower.h"
+#include "sandbox/sandbox.h"
 
 namespace cordon::node {
 
@@ -40,6 +42,8 @@ class MonitorShare {
   }
   // Counts what it sees; it outlives this.
   void count_in(Responses& responses) { record_.count_in(responses); }
+  // Where its engine tells: before the sandbox is served.
+  void listen_to(sandbox::Sandbox& sandbox);
   // The sandbox has ended: all that had happened in it is recorded when this returns. Gives the
   // refusals, each once, with how often it was met.
   std::vector<Denial> end();
@@ -50,8 +54,9 @@ class MonitorShare {
       : monitor_{monitor}, group_{group}, record_{std::move(record)} {}
 
   Monitor& monitor_;
-  std::uint64_t group_;
+  std::uint64_t group_;  // 0: its engine tells
   SeenRecord record_;
+  std::shared_ptr<EngineEar> ear_;  // of who is told; the sandbox only knows whether it is there
 };
 
 // Used from the loop's thread only.
@@ -96,6 +101,8 @@ class Monitor {
     asio::posix::stream_descriptor news;
   };
   Result<std::unique_ptr<Recorder>> recorder_of(std::vector<os::Fd> parts) const;
+  Result<std::unique_ptr<MonitorShare>> share_by_engine(audit::Subject subject,
+                                                        const plan::Lowered& lowered);
   Result<std::unique_ptr<MonitorShare>> share(std::uint64_t group, const SandboxId& id,
                                               audit::Subject subject, const plan::Lowered& lowered);
   // What is there, to its records; at most so many events. True: more is there. Before: there is a

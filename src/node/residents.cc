@@ -144,6 +144,7 @@ async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepa
   CO_TRY(prepared.monitored,
          parts_.monitor.watch(prepared.id, subject_of(prepared.tenant, prepared.id), lowered,
                               made->groups()));
+  if (prepared.monitored) prepared.monitored->listen_to(*made);
   tell_of_refusals(prepared.monitored, prepared.id, prepared.tenant);
   if (prepared.monitored && prepared.responses) prepared.monitored->count_in(*prepared.responses);
   co_return made;
@@ -308,6 +309,7 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   auto monitored = parts_.monitor.watch_again(facts.id, subject_of(facts), lowered);
   if (monitored) {
     belongings.monitored = *std::move(monitored);
+    if (belongings.monitored) belongings.monitored->listen_to(*sandbox);
     if (belongings.monitored && belongings.responses) {
       belongings.monitored->count_in(*belongings.responses);
     }

@@ -67,6 +67,8 @@ void SeenRecord::take_untold(const monitor::Untold& untold) {
   };
   tell(untold.over - told_.over, "more happened in a second than is recorded of one sandbox");
   tell(untold.lost - told_.lost, "what happened was not read as fast as it happened");
+  tell(untold.unnamed - told_.unnamed,
+       "a name in them is no UTF-8, and the sandbox's kernel cannot tell it");
   tell(lost_, "the log did not take them");
   told_ = untold;
   lost_ = 0;

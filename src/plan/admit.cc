@@ -180,9 +180,15 @@ bool is_held_here(const policy::Key& key, const Request& request, const PolicyDo
 
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
   const bool is_seen_inside = key.path == "response" || key.path == "monitor.record";
-  if (is_seen_inside && request.settings.isolation != Isolation::process) {
-    return fmt::format("behind {} nobody sees what happens inside",
+  if (key.path == "monitor.record" && request.situation.monitor == MonitorSource::engine) {
+    return fmt::format("behind {} what is only read is not told (`sensitive`)",
                        to_string(request.settings.isolation));
+  }
+  if (is_seen_inside && request.settings.isolation != Isolation::process) {
+    return fmt::format(
+        "behind {} nobody sees what happens inside (turned off, or one that has no "
+        "trace sessions)",
+        to_string(request.settings.isolation));
   }
   if (key.path == "response") {
     return "what is refused inside is counted by nobody (turned off, or a kernel that cannot "

@@ -236,6 +236,20 @@ class Enforcing {
               : "the workspace is ephemeral: nothing of it is kept");
   }
 
+  // Of the classes that are seen.
+  std::string_view unseen() const {
+    switch (request_.situation.monitor) {
+      case MonitorSource::witness:
+        return "; not what is only read, nor refused calls";
+      case MonitorSource::engine:
+        return "; not what is renamed or removed, nor refused calls";
+      case MonitorSource::none:
+      case MonitorSource::kernel:
+        break;
+    }
+    return "";
+  }
+
   // Refusals always, the rest as the policy says; admit_keys() has refused what nobody would see.
   void monitor() {
     if (request_.situation.monitor == MonitorSource::none) return;
@@ -248,10 +262,7 @@ class Enforcing {
       }
     }
     std::ranges::sort(wanted);
-    const bool by_filter = request_.situation.monitor == MonitorSource::witness;
-    say("monitor", Hold::held,
-        fmt::format("{}{}", fmt::join(wanted, " "),
-                    by_filter ? "; not what is only read, nor refused calls" : ""));
+    say("monitor", Hold::held, fmt::format("{}{}", fmt::join(wanted, " "), unseen()));
     enforcement_.reported = std::move(wanted);
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/lower.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "plan/admit.h"
@@ -31,9 +33,21 @@ void check_size(const Request& request, const frame::LaunchPlan& plan) {
        .fix = {}});
 }
 
-// A kernel of its own tells the host's nothing of what its programs do.
-Situation as_seen(Situation situation, Isolation isolation) {
-  if (isolation != Isolation::process) situation.monitor = MonitorSource::none;
+bool asks_for_monitor(const policy::Policy& policy) {
+  return std::ranges::any_of(policy.documents(), [](const auto& checked) {
+    const policy::PolicyDocument& document = checked->document();
+    return !document.record.items.empty() || std::ranges::any_of(document.responses, needs_monitor);
+  });
+}
+
+// A kernel of its own tells the host's nothing of what its programs do; where it tells us itself,
+// each act costs it a message, so that it is asked only by a policy that wants to know.
+Situation as_seen(Situation situation, const policy::Policy& policy) {
+  const bool is_process = policy.settings().isolation == Isolation::process;
+  const bool by_engine = situation.monitor == MonitorSource::engine;
+  if (is_process == by_engine || (by_engine && !asks_for_monitor(policy))) {
+    situation.monitor = MonitorSource::none;
+  }
   return situation;
 }
 
@@ -42,6 +56,7 @@ void choose_engine(const Request& request, frame::LaunchPlan& plan) {
   plan.engine = frame::Engine::gvisor;
   plan.platform =
       frame::platform_from(request.host.gvisor_platform).value_or(frame::Platform::ptrace);
+  plan.traced = request.situation.monitor == MonitorSource::engine;
 }
 
 }  // namespace
@@ -49,7 +64,7 @@ void choose_engine(const Request& request, frame::LaunchPlan& plan) {
 Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
                       const Situation& situation, std::vector<Denial>* refusals) {
   Refusals found;
-  const Situation known = as_seen(situation, policy.settings().isolation);
+  const Situation known = as_seen(situation, policy);
   const Request request{.policy = policy,
                         .host = host,
                         .situation = known,

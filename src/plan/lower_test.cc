@@ -76,6 +76,33 @@ TEST(Monitor, IsToldByTheFilterInLocalUseAndNotOfReads) {
   EXPECT_FALSE(lowered("").plan.setup.fences.filter.ends_with("+notify"));
 }
 
+TEST(Monitor, IsToldByTheEngineWhereAPolicyAsks) {
+  Situation behind = situation_of(true);
+  behind.monitor = MonitorSource::engine;
+  constexpr std::string_view kGvisor = "isolation = \"gvisor\"\n";
+  const auto with = [&](std::string_view more) {
+    return lowered(std::string{kGvisor} + std::string{more}, full_host(true), behind);
+  };
+  const Lowered seen = with("[monitor]\nrecord = [\"writes\", \"exec\"]\n");
+  EXPECT_TRUE(seen.plan.traced);
+  EXPECT_FALSE(seen.plan.setup.fences.filter.ends_with("+notify"));
+  EXPECT_EQ(mechanism(seen, "monitor").detail,
+            "exec refused writes; not what is renamed or removed, nor refused calls");
+  EXPECT_FALSE(seen.paths.empty());
+  EXPECT_FALSE(with("").plan.traced) << "each act costs a message";
+  EXPECT_TRUE(with("").enforcement.reported.empty());
+  EXPECT_TRUE(with("[[response]]\nwhen = \"denials\"\nmore_than = 5\nwithin_seconds = 9\n"
+                   "then = \"kill\"\n")
+                  .plan.traced);
+  EXPECT_FALSE(lowered("", full_host(true), behind).plan.traced) << "without an engine";
+  const auto reads = refused(policy_from("isolation = \"gvisor\"\n[monitor]\nrecord = "
+                                         "[\"sensitive\"]\n"),
+                             full_host(true), behind);
+  ASSERT_EQ(reads.size(), 1U);
+  EXPECT_NE(reads.front().why.find("behind gvisor what is only read is not told"),
+            std::string::npos);
+}
+
 TEST(LaunchPlan, HasEveryNamespaceAndNoNewPrivileges) {
   const frame::LaunchPlan plan = lowered("").plan;
   EXPECT_EQ(plan.namespaces, frame::kNamespaces);

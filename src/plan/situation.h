@@ -47,6 +47,7 @@ enum class MonitorSource : std::uint8_t {
   none,     // by nobody: `monitor.record` is not held
   kernel,   // by a program in the kernel, of a node's launcher
   witness,  // by whoever launches, whom the filter tells of calls that intend something
+  engine,   // by the sandbox's own kernel, through the relay
 };
 
 // The root that an image is.

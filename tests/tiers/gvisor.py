@@ -185,6 +185,75 @@ def doctor(caller):
     expect("runsc" in facts["detail"] and ("ptrace" in facts["detail"] or "systrap" in facts["detail"]), facts)
 
 
+ACTS = r"""
+import os, socket, subprocess
+open("made", "w").close()
+os.close(os.open("beside", os.O_CREAT | os.O_WRONLY, dir_fd=os.open("/tmp", os.O_RDONLY)))
+open("/etc/passwd").close()
+try:
+    open("/usr/made", "w")
+except OSError:
+    pass
+try:
+    socket.create_connection(("127.0.0.1", 9))
+except OSError:
+    pass
+subprocess.run(["true", "argument"])
+"""
+
+
+def records(caller, run):
+    """What was recorded of what happened in a run, without what differs from run to run."""
+    told = [json.loads(line) for line in caller.verb("audit", "query", "--json").stdout.decode().splitlines()]
+    kept = ("event", "command", "act", "path", "program", "arguments", "directory", "address", "port", "code", "tried", "rule", "source", "count")
+    acts = ("program_started", "file_touched", "connect_tried", "act_refused", "records_lost")
+    return [{key: record[key] for key in kept if key in record} for record in told if record.get("sandbox") == run and record["event"] in acts]
+
+
+def told(caller):
+    """What programs do is recorded in the same words as behind the weaker wall, where a policy asks for it, and nowhere else."""
+    gvisor(caller)
+    agent = caller.home / "agent.toml"
+    agent.write_text('extends = ["coding-agent"]\n')
+    seen = {}
+    for wall in ("process", "gvisor"):
+        caller.isolation = wall
+        ended = caller.run(["--no-network", "--policy", str(agent)], ["python3", "-c", ACTS])
+        equal(ended.code, 0, ended.err)
+        equal(ended.report["enforcement"]["reported"], ["connects", "exec", "refused", "writes"])
+        seen[wall] = records(caller, ended.report["id"])
+        equal([denial["tried"] for denial in ended.report["denials"]], ["write /usr/made"], wall)
+    equal({record["event"] for record in seen["gvisor"]}, {"program_started", "file_touched", "connect_tried", "act_refused"})
+    place = lambda record: json.dumps(record, sort_keys=True)  # noqa: E731
+    equal(sorted(map(place, seen["gvisor"])), sorted(map(place, seen["process"])))
+    ended = caller.run(["--no-network"], ["python3", "-c", ACTS])
+    equal((ended.code, records(caller, ended.report["id"])), (0, []), "the counter-arm")
+    ended = caller.run(["--no-network", "--no-monitor", "--policy", str(agent)], ["true"])
+    expect(ended.code == 126 and b"behind gvisor nobody sees what happens inside" in ended.err, ended.code, ended.err)
+
+
+def unnamed(caller):
+    """Nobody hides behind a name that its kernel cannot tell: what is not told is counted."""
+    gvisor(caller)
+    policy = caller.home / "told.toml"
+    policy.write_text('[monitor]\nrecord = ["exec", "writes"]\n')
+    acts = r"""
+import ctypes, os
+os.close(os.open(b"/tmp/\xff", os.O_CREAT | os.O_WRONLY))
+os.spawnv(os.P_WAIT, "/bin/true", [b"true", b"\xff"])
+ctypes.CDLL(None).prctl(15, b"\xff")
+os.close(os.open("/tmp/by-a-strange-name", os.O_CREAT | os.O_WRONLY))
+"""
+    ended = caller.run(["--policy", str(policy)], ["python3", "-c", acts])
+    equal(ended.code, 0, ended.err)
+    seen = records(caller, ended.report["id"])
+    equal([record["path"] for record in seen if record["event"] == "file_touched"], ["/tmp/by-a-strange-name"], seen)
+    equal([(record["source"], record["count"]) for record in seen if record["event"] == "records_lost"], [("monitor", 2)], seen)
+    ended = caller.run(["--policy", str(policy)], ["python3", "-c", acts.replace(r"\xff", "plain")])
+    seen = records(caller, ended.report["id"])
+    equal([record for record in seen if record["event"] == "records_lost"], [], "the counter-arm")
+
+
 def together(caller):
     """Some at once, each with its own."""
     gvisor(caller)
@@ -193,7 +262,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, together)}
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, told, unnamed, together)}
 
 if __name__ == "__main__":
     main(CHECKS)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiers on a node: what the floor names is run, what it does not name is refused, and what it asks for at least is held. 77: needs root."""
+import json
 import os
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cordond"))
 
@@ -59,7 +61,46 @@ def at_least(_):
         equal(kernel(node, GVISOR).status, 200, "what is strong enough")
 
 
-CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least}
+def recorded(node, sandbox):
+    every = [json.loads(line) for line in node.audit_lines()]
+    return [record for record in every if record.get("sandbox") == sandbox]
+
+
+def until(found, seconds=10):
+    end = time.monotonic() + seconds
+    while not found():
+        expect(time.monotonic() < end, "not recorded")
+        time.sleep(0.05)
+
+
+def told(_):
+    """What programs do is in the log, also of a sandbox that has outlived its node; without a policy that asks nothing is."""
+    asks = {**GVISOR, "monitor": {"record": ["exec", "writes"]}}
+    script = "echo 1 > made; i=0; while [ $i -lt 600 ]; do i=$((i+1)); echo > /tmp/file-$i; sleep 0.05; done"
+    with Daemon(PROGRAMS, floor=NAMED) as node:
+        with node.client() as client:
+            ran = client.ask("POST", "/v1/run", {"command": ["sh", "-c", "echo 1 > made"], "policy": asks})
+            equal(ran.status, 200, ran)
+            acts = [(record["event"], record.get("path", record.get("program"))) for record in recorded(node, ran.json["id"])[2:-1]]
+            equal(acts, [("program_started", "/usr/bin/sh"), ("file_touched", "/workspace/made")])
+            quiet = client.ask("POST", "/v1/run", {"command": ["sh", "-c", "echo 1 > made"], "policy": GVISOR}).json["id"]
+            equal([record["event"] for record in recorded(node, quiet)], ["policy_accepted", "sandbox_started", "sandbox_ended"], "the counter-arm")
+            made = client.ask("POST", "/v1/sandboxes", {"policy": asks})
+            equal(made.status, 201, made)
+            living = made.json["id"]
+            equal(client.ask("POST", f"/v1/sandboxes/{living}/processes", {"command": ["sh", "-c", script]}).status, 201)
+        numbers = lambda: [int(record["path"].rpartition("-")[2]) for record in recorded(node, living)  # noqa: E731
+                           if record["event"] == "file_touched" and "file-" in record["path"]]
+        until(numbers)
+        node.node.kill()
+        node.node.wait()
+        node.start_node()
+        last = max(numbers())
+        until(lambda: max(numbers()) > last + 5)
+        expect(len(numbers()) == len(set(numbers())), "told twice", numbers())
+
+
+CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told}
 
 if __name__ == "__main__":
     if not os.path.exists("/usr/bin/runsc"):
