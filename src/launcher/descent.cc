@@ -193,7 +193,8 @@ constexpr std::array kToInit = {
     Step{"filter", load_init_filter},  // nothing but exec may follow
 };
 
-// Behind an engine. What the launcher's child becomes has nothing left but five descriptors.
+// Behind an engine. What the launcher's child becomes has nothing left but five or six
+// descriptors.
 Status drop_capabilities(Descent&) { return os::keep_none(); }
 
 constexpr std::array kBehindEngine = {

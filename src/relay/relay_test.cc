@@ -13,6 +13,7 @@
 #include "frame/guest.h"
 #include "os/file.h"
 #include "os/socket.h"
+#include "relay/trace_packet.h"
 
 namespace cordon::relay {
 namespace {
@@ -24,7 +25,7 @@ using frame::ToGuest;
 // Both ends of a relay in a thread: a host at `host`, a guest at two pipes.
 class Rig {
  public:
-  Rig() {
+  explicit Rig(os::Fd trace = {}) {
     os::SocketPair pair = *os::socketpair(os::SocketType::stream);
     os::Pipe in = *os::pipe2();
     os::Pipe out = *os::pipe2();
@@ -39,7 +40,8 @@ class Rig {
               .to_guest = std::move(in.write),
               .from_guest = std::move(out.read),
               .words = std::move(words.read),
-              .engine = std::move(life.read)};
+              .engine = std::move(life.read),
+              .trace = std::move(trace)};
     for (const os::Fd* end : {&ends.control, &ends.to_guest, &ends.from_guest, &ends.words}) {
       EXPECT_TRUE(os::set_nonblocking(*end, true));
     }
@@ -190,6 +192,31 @@ TEST(Relay, TellsTheLastWordsOfAnEngineThatCouldNotBegin) {
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->process, 0U);
   EXPECT_EQ(failed->step, "engine: cannot create sandbox");
+}
+
+TEST(Relay, TellsWhatProgramsDidBeforeWhatTheGuestSaidOfThem) {
+  const auto name = *os::UnixAddress::abstract("cordon-relay-" + std::to_string(::getpid()));
+  os::Fd listener = *os::unix_listen(name, os::SocketType::seqpacket);
+  ASSERT_TRUE(os::set_nonblocking(listener, true));
+  Rig rig{std::move(listener)};
+  const os::Fd engine = *os::unix_connect(name, os::SocketType::seqpacket);
+  ASSERT_TRUE(os::send(engine, kHandshake));
+  std::array<std::byte, 16> answer{};
+  ASSERT_TRUE(os::receive(engine, answer));
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  Reader host{rig.host};
+  EXPECT_TRUE(host.said<frame::Hello>());
+  // An exec of "/b" by 3, of which the guest then says that it has ended.
+  std::array<std::byte, 23> exec{};
+  ASSERT_TRUE(from_hex("08000b00000000000a0220031200183b32022f623a0162", exec));
+  ASSERT_TRUE(os::send(engine, exec));
+  write(rig.guest_out, encode(FromGuest{frame::Exited{.process = 1}}));
+  const auto traced = host.said<frame::Traced>();
+  ASSERT_TRUE(traced);
+  ASSERT_EQ(traced->acts.size(), 1U);
+  EXPECT_EQ(traced->acts[0].path, "/b");
+  EXPECT_EQ(traced->acts[0].pid, 3U);
+  EXPECT_TRUE(host.said<frame::Exited>());
 }
 
 TEST(Relay, BelievesNoGuestWhatProgramsDo) {

@@ -254,6 +254,23 @@ os.close(os.open("/tmp/by-a-strange-name", os.O_CREAT | os.O_WRONLY))
     equal([record for record in seen if record["event"] == "records_lost"], [], "the counter-arm")
 
 
+def untold(caller):
+    """A runsc that knows no trace sessions runs what asks for no records, and nothing else."""
+    gvisor(caller)
+    other = caller.home / "runsc"
+    other.write_bytes(pathlib.Path(RUNSC).read_bytes().replace(b"pod-init-config", b"pod-init-nothing"[:15]))
+    other.chmod(0o755)
+    env = {**caller.environment(), "CORDON_RUNSC": str(other)}
+    policy = caller.home / "told.toml"
+    policy.write_text('[monitor]\nrecord = ["exec"]\n')
+    ended = caller.run(["--policy", str(policy)], ["true"], env=env)
+    expect(ended.code == 126 and b"one that has no trace sessions" in ended.err, ended.code, ended.err)
+    ended = caller.run([], ["true"], env=env)
+    equal(ended.code, 0, ended.err)
+    said = {each["name"]: each for each in ended.report["enforcement"]["mechanisms"]}
+    expect("no trace sessions" in said["isolation"]["detail"], said["isolation"])
+
+
 def together(caller):
     """Some at once, each with its own."""
     gvisor(caller)
@@ -262,7 +279,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, told, unnamed, together)}
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, told, unnamed, untold, together)}
 
 if __name__ == "__main__":
     main(CHECKS)
