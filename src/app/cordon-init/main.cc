@@ -3,10 +3,12 @@
 // where somebody wants to be told of calls, the way to them at 4. `cordon-init stdio`: the stream
 // is what standard input and output are, as behind a user-space kernel. `cordon-init probe`: says
 // by its exit code what such a kernel lacks.
+#include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
 #include <malloc.h>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guest/guest.h"
@@ -36,6 +38,11 @@ guest::GuestEnd serve_socket() {
 guest::GuestEnd serve_stdio() {
   os::Fd in{::fcntl(0, F_DUPFD_CLOEXEC, kControl)};
   os::Fd out{::fcntl(1, F_DUPFD_CLOEXEC, kControl)};
+  // A user-space kernel shows /proc/1/fd to others, and whoever has the id that owns the pipes could
+  // open them anew. Those of another owner it could not.
+  for (const os::Fd* end : {&in, &out}) {
+    if (::fchmod(end->get(), 0) != 0 && errno != EPERM) return guest::GuestEnd::could_not_begin;
+  }
   const os::Fd null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   if (!in || !out || !null) return guest::GuestEnd::could_not_begin;
   for (const int standard : {0, 1, 2}) {

@@ -91,6 +91,13 @@ void memory_of_init(const Words& words, Findings& out) {
     out.refused("open " + base + "/maps", try_open(base + "/maps", O_RDONLY), refused);
     out.holds("list " + base + "/fd", names_in(base + "/fd").empty(), "its descriptors");
   }
+  // Its stream: what it is told, and what it tells.
+  for (const char* number : {"3", "4"}) {
+    for (const int how : {O_RDONLY, O_WRONLY}) {
+      out.refused(std::string{"open /proc/1/fd/"} + number,
+                  try_open(std::string{"/proc/1/fd/"} + number, how | O_NONBLOCK), refused);
+    }
+  }
   signal_init(words, out);
   // Seized, not attached: where it comes through, the other one is not stopped, and is free again
   // when we end.
