@@ -98,9 +98,11 @@ Status Loop::on_frame(const frame::Signal& signal) {
   }
   const Process* process = find(signal.process);
   if (process == nullptr || process->live_pid() == 0) return {};
+  const auto number = static_cast<int>(signal.number);
+  if (signal.to == frame::SignalTo::group && process->signal_foreground(number)) return {};
   const pid_t target =
       signal.to == frame::SignalTo::group ? -process->group() : process->live_pid();
-  ::kill(target, signal.number);
+  ::kill(target, number);
   return {};
 }
 

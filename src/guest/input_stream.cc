@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "frame/guest.h"
+#include "guest/herald.h"
 
 namespace cordon::guest {
 
@@ -19,6 +20,7 @@ Status InputStream::open(const os::Epoll& epoll, os::Fd fd, bool terminal) {
 void InputStream::close(const os::Epoll& epoll) {
   static_cast<void>(watch(epoll, false));
   fd_ = os::Fd{};
+  herald_ = os::Fd{};
   closed_ = true;
   taken_ += held_.size();
   held_ = std::string{};
@@ -50,11 +52,24 @@ Status InputStream::give(const os::Epoll& epoll, std::uint64_t offset, std::stri
   return flush(epoll);
 }
 
+// As write(2), except that a key is carried away.
+ssize_t InputStream::write_some(std::string_view bytes) const {
+  if (herald_) {
+    const auto key = first_key(fd_, bytes);
+    if (key && key->at == 0) {
+      order(herald_, key->signal, Cause::key);
+      return 1;
+    }
+    if (key) bytes = bytes.substr(0, key->at);
+  }
+  return ::write(fd_.get(), bytes.data(), bytes.size());
+}
+
 Status InputStream::flush(const os::Epoll& epoll) {
   if (!fd_) return {};
   std::size_t written = 0;
   while (written < held_.size()) {
-    const ssize_t count = ::write(fd_.get(), held_.data() + written, held_.size() - written);
+    const ssize_t count = write_some(std::string_view{held_}.substr(written));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN) {  // the program has closed its input
       close(epoll);

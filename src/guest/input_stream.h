@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
+#include <utility>
 
 #include "base/result.h"
 #include "os/epoll.h"
@@ -18,6 +20,8 @@ class InputStream {
 
   // The writing end, which does not block. What was given before is written now.
   Status open(const os::Epoll& epoll, os::Fd fd, bool terminal);
+  // Before it is opened. From then on the terminal's keys for signals go there, and not into it.
+  void give_keys_to(os::Fd herald) noexcept { herald_ = std::move(herald); }
   // Nobody will read: all that was given and will be given counts as taken.
   void close(const os::Epoll& epoll);
 
@@ -35,9 +39,11 @@ class InputStream {
  private:
   Status watch(const os::Epoll& epoll, bool on);
   void finish(const os::Epoll& epoll);
+  ssize_t write_some(std::string_view bytes) const;
 
   std::uint64_t tag_;
   os::Fd fd_;
+  os::Fd herald_;
   bool terminal_ = false;
   bool closed_ = false;
   bool last_ = false;

@@ -45,7 +45,7 @@ Status OutputStream::watch(const os::Epoll& epoll, bool on) {
 
 Status OutputStream::read_once(const os::Epoll& epoll) {
   TRY(const Ring::Read read, ring_.read_from(fd_));
-  if (read == Ring::Read::ended) end(epoll);
+  if (read == Ring::Read::ended || (is_left_ && read == Ring::Read::nothing_now)) end(epoll);
   return watch(epoll, !ring_.full());
 }
 
@@ -61,6 +61,11 @@ Status OutputStream::drain(const os::Epoll& epoll) {
     if (ring_.end() == before) break;
   }
   return {};
+}
+
+Status OutputStream::drain_to_end(const os::Epoll& epoll) {
+  is_left_ = true;
+  return drain(epoll);
 }
 
 bool OutputStream::append_owed(std::vector<std::byte>& out) {
@@ -93,7 +98,8 @@ Result<bool> OutputStream::acknowledge(const os::Epoll& epoll, std::uint64_t off
     sent_ = offset;
   }
   if (!ring_.acknowledge(offset)) return false;
-  TRY_DO(watch(epoll, !ring_.full()));
+  // Of what is left behind no event tells that there is nothing.
+  TRY_DO(is_left_ ? drain(epoll) : watch(epoll, !ring_.full()));
   return true;
 }
 

@@ -27,6 +27,8 @@ class OutputStream {
   Status fill(const os::Epoll& epoll);
   // Reads all that is there and fits, for the moment when the writer has ended.
   Status drain(const os::Epoll& epoll);
+  // The same of one whose end the kernel does not tell: when what is there has been read, it ends.
+  Status drain_to_end(const os::Epoll& epoll);
 
   // Appends one frame that is owed, data before the end. False: nothing was owed.
   bool append_owed(std::vector<std::byte>& out);
@@ -51,6 +53,7 @@ class OutputStream {
   std::uint64_t tag_;
   os::Fd fd_;
   bool watched_ = false;
+  bool is_left_ = false;  // nobody writes any more
   bool ended_ = false;
   bool end_owed_ = false;
   Ring ring_;

@@ -2,10 +2,13 @@
 #include "guest/process.h"
 
 #include <cerrno>
+#include <csignal>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 #include <utility>
+
+#include "guest/herald.h"
 
 namespace cordon::guest {
 
@@ -21,10 +24,15 @@ Process::Process(const frame::Start& start, std::size_t ring)
 
 Status Process::open(const os::Epoll& epoll, std::vector<os::Fd> fds) {
   if (terminal_) {
-    if (fds.size() != 1) return Error::from_errno("streams", EBADMSG);
+    if (fds.empty() || fds.size() > 2) return Error::from_errno("streams", EBADMSG);
     TRY(master_, os::duplicate(fds[0]));
     TRY(os::Fd writing, os::duplicate(fds[0]));
     TRY_DO(out_.open(epoll, std::move(fds[0])));
+    if (fds.size() == 2) {
+      TRY(os::Fd keys, os::duplicate(fds[1]));
+      in_.give_keys_to(std::move(keys));
+      orders_ = std::move(fds[1]);
+    }
     TRY_DO(in_.open(epoll, std::move(writing), true));
     return has_input_ ? Status{} : in_.give(epoll, 0, {}, true);
   }
@@ -42,16 +50,20 @@ void Process::fail(const os::Epoll& epoll, std::string step, int error_number) {
   end_owed_ = true;
   exit_.reset();
   master_ = os::Fd{};
+  orders_ = os::Fd{};
   out_.end(epoll);
   err_.end(epoll);
   in_.close(epoll);
 }
 
 Status Process::set_exit(const os::Epoll& epoll, const frame::Exited& exit) {
-  TRY_DO(out_.drain(epoll));
+  // With the leader of its session a terminal hangs up; one that needs a herald does not tell it.
+  TRY_DO(orders_ ? out_.drain_to_end(epoll) : out_.drain(epoll));
   TRY_DO(err_.drain(epoll));
   before_exit_ = {out_.received(), err_.received()};
   exit_ = exit;
+  if (orders_) in_.close(epoll);
+  orders_ = os::Fd{};
   end_owed_ = true;
   return {};
 }
@@ -129,7 +141,14 @@ Status Process::resize(const frame::WindowSize& size) const {
   if (!master_) return {};
   const winsize window{.ws_row = size.rows, .ws_col = size.columns};
   if (::ioctl(master_.get(), TIOCSWINSZ, &window) != 0) return Error::from_errno("TIOCSWINSZ");
+  if (orders_) order(orders_, SIGWINCH, Cause::host);
   return {};
+}
+
+bool Process::signal_foreground(int number) const noexcept {
+  if (!orders_) return false;
+  order(orders_, number, Cause::host);
+  return true;
 }
 
 pid_t Process::group() const noexcept {

@@ -62,6 +62,8 @@ class Process {
   Status resize(const frame::WindowSize& size) const;
   // To whom a signal for the group goes: the terminal's foreground group, or the process's own.
   pid_t group() const noexcept;
+  // By the terminal's herald. False: it has none, signal group().
+  bool signal_foreground(int number) const noexcept;
 
   // 0 when there is none to signal: not born yet, or reaped already.
   pid_t live_pid() const noexcept { return exit_ || failure_ ? 0 : pid_; }
@@ -89,6 +91,7 @@ class Process {
   std::array<std::uint64_t, 2> before_exit_{};  // bytes of each stream that go before it
   std::optional<std::uint64_t> taken_told_ = 0;
   os::Fd master_;
+  os::Fd orders_;  // of its herald, where the terminal needs one
   OutputStream out_;
   OutputStream err_;
   InputStream in_;

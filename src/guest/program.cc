@@ -12,12 +12,17 @@
 
 #include <climits>
 
+#include "guest/herald.h"
+
 namespace cordon::guest {
 namespace {
 
 std::optional<StartFailure> take_streams(const Streams& streams) {
   if (::setsid() < 0) return StartFailure{"session", errno};
   if (streams.terminal && ::ioctl(streams.in.get(), TIOCSCTTY, 0) != 0) {
+    return StartFailure{"terminal", errno};
+  }
+  if (streams.orders && !make_herald(streams.orders, streams.slave)) {
     return StartFailure{"terminal", errno};
   }
   int number = 0;

@@ -31,8 +31,11 @@ struct Streams {
   os::Fd in;
   os::Fd out;
   os::Fd err;
-  std::vector<os::Fd> ours;  // none of them blocks: input, out, err; or a terminal's master
+  // None of them blocks: input, out, err; or a terminal's master, and the way to its herald.
+  std::vector<os::Fd> ours;
   bool terminal = false;
+  os::Fd orders;  // a herald's end, of a terminal that needs one
+  std::string slave;
 };
 // Made by the spawner, so that they belong to the workload: a program may open /dev/stdout anew.
 Result<Streams> make_pipes();

@@ -22,6 +22,28 @@ std::string copy(const Ring& ring, std::uint64_t offset, std::size_t count) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+TEST(OutputStream, OfNobodyEndsWhenAllIsReadThoughTheKernelTellsNoEnd) {
+  auto pipe = os::pipe2(O_NONBLOCK);
+  auto epoll = os::Epoll::create();
+  ASSERT_TRUE(pipe && epoll);
+  OutputStream stream{1, frame::Stream::out, 4096, 0};
+  const std::string text(6000, 'x');
+  ASSERT_EQ(::write(pipe->write.get(), text.data(), text.size()), 6000);
+  ASSERT_TRUE(stream.open(*epoll, std::move(pipe->read)));
+  ASSERT_TRUE(stream.drain_to_end(*epoll));
+  std::vector<std::byte> out;
+  while (stream.append_owed(out)) {
+  }
+  ASSERT_EQ(stream.sent(), 4096U);
+  ASSERT_TRUE(*stream.acknowledge(*epoll, 4096));
+  while (stream.append_owed(out)) {
+  }
+  EXPECT_EQ(stream.sent(), 6000U);
+  EXPECT_FALSE(stream.finished());
+  ASSERT_TRUE(*stream.acknowledge(*epoll, 6000));
+  EXPECT_TRUE(stream.finished());
+}
+
 TEST(Ring, GivesBackWhatWentInHoweverItWraps) {
   std::mt19937 random{7};  // NOLINT(cert-msc51-cpp): the same numbers each time
   auto pipe = os::pipe2(O_NONBLOCK);

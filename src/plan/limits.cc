@@ -138,8 +138,8 @@ Limiting limits_of(const Request& request, const Files& files) {
   }
   const bool behind_engine = request.settings.isolation == Isolation::gvisor;
   if (behind_engine && limits.pids) {
-    // Its kernel counts what runs inside; ours counts what it runs that with.
-    limiting.by_process.processes = *limits.pids;
+    // Its kernel counts what runs inside, but not the first; ours counts what it runs that with.
+    limiting.by_process.processes = std::max<std::uint64_t>(*limits.pids, 2) - 1;
     if (has_controller(host, "pids")) {
       limiting.in_group.pids = *limits.pids * kEngineTasks + kEngineOwnTasks;
     }

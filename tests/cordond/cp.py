@@ -20,7 +20,7 @@ import api
 from api import equal, expect, made
 from cli import Cli
 from daemon import Daemon
-from trees import TOOLS, WORKSPACE, hard, link, shell, tar_of
+from trees import TOOLS, WORKSPACE, hard, inside, link, shell, tar_of
 
 
 @contextlib.contextmanager
@@ -43,12 +43,12 @@ def files(node):
         (here / "large").write_bytes(data)
         (here / "large").chmod(0o640)
         cordon.good("cp", here / "large", f"{sandbox}:/workspace/a")
-        equal(shell(client, sandbox, "sha256sum < /workspace/a; stat -c %a /workspace/a").split(), [hashlib.sha256(data).hexdigest(), "-", "640"])
+        equal(shell(client, sandbox, "sha256sum < /workspace/a; find /workspace/a -printf '%m\\n'").split(), [hashlib.sha256(data).hexdigest(), "-", "640"])
         done = json.loads(cordon.good("cp", "--json", f"{sandbox}:/workspace/a", here / "back"))
         equal(done, {"entries": 1, "bytes": len(data), "left_out": []})
         equal((here / "back").read_bytes(), data)
         cordon.good("cp", here / "large", f"{sandbox}:/workspace/new/dir/")
-        equal(shell(client, sandbox, "ls /workspace/new/dir"), "large\n")
+        equal(inside(client, sandbox, "/workspace/new/dir"), ["large"])
         cordon.good("cp", f"{sandbox}:/workspace/new/dir/large", here / "large")
         shell(client, sandbox, "echo x > /workspace/s; chmod 6777 /workspace/s; ln -s /etc/passwd /workspace/l")
         # A link that stands here is replaced, and never written through.
@@ -77,7 +77,7 @@ def trees(node):
         (tree / "d2/up").symlink_to("../d1")
         done = json.loads(cordon.good("cp", "--json", tree, f"{sandbox}:/workspace"))
         equal(done["entries"], 30 * 21 + 3, done)
-        equal(shell(client, sandbox, "cd /workspace; ls; cat tree/near; stat -c %a tree/d1/locked"), "tree\n1 1400\n")
+        equal(shell(client, sandbox, "cd /workspace; find . -mindepth 1 -maxdepth 1; cat tree/near; find tree/d1/locked -printf '%m\\n'"), "./tree\n1 1400\n")
         cordon.good("cp", f"{tree}/.", f"{sandbox}:/workspace/only")
         equal(shell(client, sandbox, "cat /workspace/only/d2/up/f3"), "1 3")
         cordon.good("cp", f"{sandbox}:/workspace/tree", here / "back")

@@ -435,6 +435,7 @@ def at_our_terminal(node):
                 raise AssertionError("the size of our terminal is not told")
             screen.type(b"sleep 1000\r")
             screen.shows(b"sleep 1000")
+            time.sleep(0.5)     # a shell that has not yet executed it takes the signal for its own, and goes on
             screen.type(b"\x03")
             screen.shows(b"$ ")
             screen.type(b"printf 'a\\033]0;title\\007b\\033[1mc\\n'\r")
