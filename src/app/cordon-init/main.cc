@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guest/guest.h"
 #include "guest/probe_kernel.h"
+#include "os/directory.h"
 #include "os/fd.h"
 #include "os/process.h"
 
@@ -38,10 +38,11 @@ guest::GuestEnd serve_socket() {
 guest::GuestEnd serve_stdio() {
   os::Fd in{::fcntl(0, F_DUPFD_CLOEXEC, kControl)};
   os::Fd out{::fcntl(1, F_DUPFD_CLOEXEC, kControl)};
-  // A user-space kernel shows /proc/1/fd to others, and whoever has the id that owns the pipes could
-  // open them anew. Those of another owner it could not.
+  // A user-space kernel shows /proc/1/fd to others, and whoever has the id that owns the pipes
+  // could open them anew. Those of another owner it could not.
   for (const os::Fd* end : {&in, &out}) {
-    if (::fchmod(end->get(), 0) != 0 && errno != EPERM) return guest::GuestEnd::could_not_begin;
+    const auto shut = os::fchmod(*end, 0);
+    if (!shut && shut.error().cause().value() != EPERM) return guest::GuestEnd::could_not_begin;
   }
   const os::Fd null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   if (!in || !out || !null) return guest::GuestEnd::could_not_begin;
