@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import time
+import tomllib
 
 from pace import slow, slow_flags
 from records import lines_of
@@ -14,7 +15,8 @@ from world import BARE_UID, SCRATCH_UID, SUB_IDS, text
 
 LAUNCHERS = ("root", "delegated", "bare")
 ROOTS = ("host", "dir")
-SWEEP = pathlib.Path(__file__).resolve().parent.parent / "filter/golden/sweep.txt"     # what the filters answer
+HERE = pathlib.Path(__file__).resolve().parent
+SWEEP = HERE.parent / "filter/golden/sweep.txt"     # what the filters answer
 
 
 class Run:
@@ -53,9 +55,15 @@ class Run:
         return f"exit {self.code}, {self.ending}: {(self.err.strip().splitlines() or [''])[-1][:160]}"
 
 
+def answers_of(isolation):
+    """What rows are answered otherwise behind this wall."""
+    return tomllib.loads((HERE / "tiers.toml").read_text())[isolation] if isolation else {}
+
+
 class Arm:
-    def __init__(self, world, rows, cordon, launcher, root, root_directory):
-        self.rows = rows
+    def __init__(self, world, rows, cordon, launcher, root, root_directory, isolation=None):
+        """`isolation`: the wall, by its flag; None: that of the process tier."""
+        self.rows, self.isolation, self.otherwise = rows, isolation, answers_of(isolation)
         self.world, self.cordon, self.launcher, self.root = world, cordon, launcher, root
         self.name = f"{launcher}-{root}"
         self.uid = {"root": 0, "delegated": SCRATCH_UID, "bare": BARE_UID}[launcher]
@@ -178,7 +186,7 @@ class Arm:
         masking program is started as root, so that set-id helpers keep their rights, and becomes the caller itself."""
         self.count += 1
         report = self.state / f"report{self.count}.json"
-        words = [*self.cordon, "run", "--root", self.root_word, "--json", str(report)]
+        words = [*self.cordon, "run", "--root", self.root_word, "--json", str(report), *self.wall()]
         if masks is not None:
             caller = ["--user", str(self.uid)] if self.uid != 0 else []
             words = [self.mask, *masks, *caller, "--", *words]
@@ -196,6 +204,9 @@ class Arm:
         child = subprocess.Popen([*words, *slow_flags(flags), "--", *command], env=self.environment(), pass_fds=keep_fds,
                                  start_new_session=True, preexec_fn=lambda: self._become(list(groups), masks is None), **streams)
         return child, report
+
+    def wall(self):
+        return ["--isolation", self.isolation] if self.isolation else []
 
     def run(self, flags, command, workspace=None, timeout=60, **how):
         """`cordon run`, to its end; a run that does not end in time is ended and has the code -1."""
@@ -223,8 +234,8 @@ class Arm:
 
     def applies(self, row):
         """None, or the reason why the row cannot hold here."""
-        reasons = self.rows[row].get("not_applicable", {})
-        for key in (self.name, self.launcher, self.root, "all"):
+        reasons = {**self.rows[row].get("not_applicable", {}), **self.otherwise.get(row, {})}
+        for key in (self.name, self.launcher, self.root, "all", "skip"):
             if key in reasons:
                 return reasons[key]
         return None
@@ -245,7 +256,9 @@ class Arm:
         return Run(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), 0, None)
 
     def words(self):
-        return [*self.world.words(self.victim.pid), "--inodes", "inodes", "--sweep", "sweep", "--profile", "strict+nosetid"]
+        # A kernel in between has no Landlock; of words that are given twice the last counts.
+        own = ["--landlock-abi", "0"] if self.isolation else []
+        return [*self.world.words(self.victim.pid), *own, "--inodes", "inodes", "--sweep", "sweep", "--profile", "strict+nosetid"]
 
     def probe(self, row, *words, flags=(), workspace=None, **how):
         """One row's act in a sandbox of its own, with all that is planted as its words."""

@@ -3,7 +3,7 @@
 """Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
 
     run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
-           [--row C001] [--group A] [--priority P0] [--arm root-host|node] [--list] [--check] [--json FILE] [--counters-only | --no-counters]
+           [--row C001] [--group A] [--priority P0] [--arm root-host|node] [--isolation gvisor] [--list] [--check] [--json FILE] [--counters-only | --no-counters]
 
 Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
 """
@@ -29,7 +29,8 @@ import rows_launch        # noqa: F401, E402
 import rows_limits        # noqa: F401, E402
 import rows_process       # noqa: F401, E402
 import rows_terminal      # noqa: F401, E402
-from arms import LAUNCHERS, ROOTS, Arm, build_root, show_accounts   # noqa: E402
+import verdicts   # noqa: E402
+from arms import LAUNCHERS, ROOTS, Arm, answers_of, build_root, show_accounts   # noqa: E402
 from counters import Bare   # noqa: E402
 from node_arm import NodeArm   # noqa: E402
 from records import Expected, judged   # noqa: E402
@@ -49,6 +50,7 @@ def arguments():
     parser.add_argument("--group", action="append", default=[])
     parser.add_argument("--priority", action="append", default=[])
     parser.add_argument("--arm", action="append", default=[])
+    parser.add_argument("--isolation", help="behind this wall; what it answers otherwise is in tiers.toml, and a node is not asked")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true", help="only whether rows, acts, judges and counter-arms agree")
@@ -160,6 +162,8 @@ def act_in(arm, row, about):
 def audited(arm, row, expected):
     """What the log holds of the runs since the last row, of those that their report tells of."""
     wanted = expected.of(row, "node" if arm.name == "node" else "local")
+    if arm.name != "node" and arm.isolation:
+        wanted = set(arm.otherwise.get(row, {}).get("audit", {code for code in wanted if not code.startswith(("CORDON-FS-", "CORDON-SYSCALL"))}))
     sandboxes = [(run.report["id"], run.report.get("denials", [])) for run in arm.runs if run.report and run.report.get("id")]
     return judged(wanted, sandboxes, arm.log())
 
@@ -215,6 +219,8 @@ def inconsistent(rows, probe):
             wrong.append(f"{row} has no counter-arm")
         if about["priority"] == "P0" and not about.keys() & {"counter", "proof"}:
             wrong.append(f"{row} is P0 without a counter-arm or a proof")
+    for tier, about in tomllib.loads((HERE / "tiers.toml").read_text()).items():
+        wrong += [f"{row} of {tier} in tiers.toml is no row" for row in about.keys() - rows.keys()]
     return wrong + Expected().wrong(rows)
 
 
@@ -248,11 +254,15 @@ def main():
     if os.geteuid() != 0:
         print("skipped: the suite plants canaries and becomes other users, which needs root")
         return 77
+    if options.isolation == "gvisor" and not os.path.exists("/usr/bin/runsc"):
+        print("skipped: no runsc")
+        return 77
     if not options.counters_only and not has_run(options.cordon):
         print("skipped: this cordon has no `run` yet")
         return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))      # so that what was planted is taken away
     table, expected = Table(rows), Expected()
+    verdicts.differing.update({row: about["differs"] for row, about in answers_of(options.isolation).items() if "differs" in about})
     with World(options.probe, options.work) as world:
         show_accounts(world)
         if not options.no_counters:
@@ -263,10 +273,10 @@ def main():
             if options.arm and f"{launcher}-{root}" not in options.arm:
                 continue
             directory = build_root(world.work) if root == "dir" else None
-            with Arm(world, rows, [cordon], launcher, root, directory) as arm:
+            with Arm(world, rows, [cordon], launcher, root, directory, options.isolation) as arm:
                 arm.mask = mask
                 run_arm(arm, rows, expected, table)
-        if not options.counters_only and (not options.arm or "node" in options.arm):
+        if not options.counters_only and not options.isolation and (not options.arm or "node" in options.arm):
             run_node(world, rows, cordon, expected, table)
     code = table.close()
     if options.json:
