@@ -19,6 +19,7 @@ fuzz_all() {
   echo "== benchmarks, alone on the machine"
   for bench in bench/*.cc; do ./dev bench "$(basename "$bench" .cc)" --check | grep -v '^\['; done
   ./dev bench running --check | grep -v '^\[' || true
+  [ "$(id -u)" -ne 0 ] || ./dev bench tiers --check | grep -v '^\[' || true
   # Exploring takes one core; the rest goes on beside it.
   fuzz_all >"$fuzz_log" &
   echo "== mutants"

@@ -35,6 +35,7 @@ def make_root(top, programs=("/usr/bin/true", "/bin/sh", "/usr/bin/sleep")):
 
 POLICY = """
 version = 1
+isolation = "{isolation}"
 [filesystem]
 root = "dir:{root}"
 workspace = "/workspace"
@@ -56,18 +57,19 @@ class Place(contextlib.ExitStack):
 
 
 class Service:
-    """`pools`: how many network namespaces and groups are made ahead."""
+    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that."""
 
-    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64):
+    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor=""):
         self.place, self.programs, self.name, self.pools, self.ranges = place, programs, name, pools, ranges
-        self.text = POLICY.format(root=place.root, resources=resources)
+        self.text = POLICY.format(root=place.root, resources=resources, isolation=isolation)
+        self.more = floor
 
     def __enter__(self):
         home = self.place.top / self.name
         (home / "run").mkdir(parents=True)
         socket, floor, policy = home / "run/launcher", home / "floor", home / "policy.toml"
         floor.write_text(f"node_uid = 0\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.place.root}\n"
-                         f"networks_ahead = {self.pools}\ngroups_ahead = {self.pools}\nsandboxes_ahead = {self.pools}\n")
+                         f"networks_ahead = {self.pools}\ngroups_ahead = {self.pools}\nsandboxes_ahead = {self.pools}\n{self.more}")
         policy.write_text(self.text)
         self.launcher = subprocess.Popen([self.programs / "cordon-launcher", "--socket", socket, "--floor", floor])
         try:

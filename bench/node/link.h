@@ -13,10 +13,10 @@
 
 #include "frame/launcher.h"
 #include "guest/test_host.h"
-#include "os/probe_host.h"
 #include "os/socket.h"
 #include "plan/lower.h"
 #include "policy/policy_text_test.h"
+#include "record/host_facts_text.h"
 
 namespace cordon::bench {
 
@@ -28,15 +28,19 @@ T need(Result<T> result, const char* what) {
   return *std::move(result);
 }
 
-// The plan of a policy on this host; its workspace is on the own disk.
-inline plan::Lowered lowered(const std::string& policy_file) {
+inline void need(const Status& result, const char* what) {
+  if (!result) throw std::runtime_error{std::string{what} + ": " + result.error().text()};
+}
+
+// The plan of a policy on this host, as its launcher tells of it; its workspace is on the own disk.
+inline plan::Lowered lowered(const std::string& policy_file, const HostFacts& host) {
   std::ostringstream text;
   text << std::ifstream{policy_file}.rdbuf();
   plan::Situation situation{.id = need(SandboxId::parse("bench"), "id")};
   situation.home = "/root";
   situation.caller_name = "root";
   const policy::Policy policy = policy::policy_from(text.str());
-  return need(plan::lower(policy, os::probe_host({}), situation), "lower");
+  return need(plan::lower(policy, host, situation), "lower");
 }
 
 // Ids have no digits that look like letters.
@@ -56,14 +60,15 @@ struct Living {
 
 class BenchNode {
  public:
-  BenchNode(const std::string& socket, plan::Lowered lowered)
-      : lowered_{std::move(lowered)},
-        socket_{need(os::unix_connect(need(os::UnixAddress::at_path(socket), "address"),
+  BenchNode(const std::string& socket, const std::string& policy_file)
+      : socket_{need(os::unix_connect(need(os::UnixAddress::at_path(socket), "address"),
                                       os::SocketType::seqpacket),
                      "connect")},
         buffer_(frame::kLongestLauncherMessage) {
-    if (!std::holds_alternative<frame::Welcome>(hear().first))
-      throw std::runtime_error{"turned away"};
+    const Heard heard = hear();
+    const auto* const welcome = std::get_if<frame::Welcome>(&heard.first);
+    if (welcome == nullptr) throw std::runtime_error{"turned away"};
+    lowered_ = lowered(policy_file, need(host_facts_from(welcome->facts), "facts"));
   }
 
   void ask_launch() {

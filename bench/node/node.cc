@@ -6,6 +6,7 @@
 //   bench_node SOCKET POLICY
 //
 //   spawn WORD...     a program beside us, to its end
+//   runsc WORD...     the same of runsc, in namespaces like those in which a sandbox has it
 //   cold WORD...      a sandbox: create, run, destroy
 //   create N          N more sandboxes that stay; answers when the last one's pid 1 has said hello
 //   exec WORD...      in the sandbox that was created last
@@ -30,6 +31,7 @@
 #include <sys/wait.h>
 
 #include "harness/harness.h"
+#include "node/bare_runsc.h"
 #include "node/bare_sets.h"
 #include "node/link.h"
 #include "node/stream.h"
@@ -120,8 +122,9 @@ double rate(Bench& bench, const Words& words) {
 }
 
 using Order = double (*)(Bench& bench, const Words& words);
-constexpr std::array<std::pair<std::string_view, Order>, 10> kOrders = {{
+constexpr std::array<std::pair<std::string_view, Order>, 11> kOrders = {{
     {"spawn", [](Bench&, const Words& words) { return spawn(words); }},
+    {"runsc", [](Bench&, const Words& words) { return time_ns([&] { run_bare_runsc(words); }); }},
     {"cold", cold},
     {"create", create},
     {"exec", exec},
@@ -151,7 +154,7 @@ double obey(Bench& bench, const std::string& line) {
 int main(int argc, char** argv) try {
   using namespace cordon;
   if (argc != 3) throw std::runtime_error{"bench_node SOCKET POLICY"};
-  bench::BenchNode node{argv[1], bench::lowered(argv[2])};
+  bench::BenchNode node{argv[1], argv[2]};
   bench::Bench bench{.node = node};
   std::string line;
   while (std::getline(std::cin, line)) {
