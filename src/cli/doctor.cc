@@ -9,6 +9,7 @@
 
 #include "cli/doctor_report.h"
 #include "cli/engine_facts.h"
+#include "cli/machine.h"
 #include "cli/program_beside.h"
 #include "cli/verbs.h"
 #include "os/file.h"
@@ -47,11 +48,13 @@ Fact probe_monitor(const HostFacts& host) {
   return {Support::blocked, *said, {}};
 }
 
-DoctorReport examine() {
+DoctorReport examine(const Context& context) {
   const auto begin = std::chrono::steady_clock::now();
   DoctorReport report{.host = os::probe_host({})};
   report.host[Feature::ebpf] = probe_monitor(report.host);
-  try_engines(report.host);
+  try_gvisor(report.host);
+  static_cast<void>(build_machine_once(context));
+  try_machine(report.host);
   report.reached = level_of(report.host);
   report.probe_time =
       std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
@@ -59,7 +62,7 @@ DoctorReport examine() {
 }
 
 void doctor(const DoctorFlags& flags, Context& context) {
-  const DoctorReport report = examine();
+  const DoctorReport report = examine(context);
   context.out << (flags.json ? doctor_json(report) : doctor_text(report));
   const Level required = flags.require == "full" ? Level::full : Level::supervised;
   if (report.reached.level >= required) return;

@@ -64,6 +64,7 @@ TEST(DoctorText, ShowsEachFactTheLevelAndTheCommandsThatChangeIt) {
       "  ebpf              ok\n"
       "  kvm               not probed  not probed by this version\n"
       "  gvisor            ok\n"
+      "  microvm           ok\n"
       "\n"
       "  level             none        missing for full: user namespaces, namespaces\n"
       "                                -> sudo sysctl -w "

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/engine_facts.h"
+#include "cli/machine.h"
 #include "frame/launch_plan.h"
 #include "os/caller.h"
 #include "os/landlock.h"
@@ -28,9 +29,9 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-// Of the runsc that a launcher would run.
-std::string engine_key(const Context& context) {
-  const fs::path path{context.environment(frame::kRunscVariable).value_or(frame::kLocalRunsc)};
+// Of the program that a launcher would run.
+std::string engine_key(const Context& context, const char* variable, const char* usual) {
+  const fs::path path{context.environment(variable).value_or(usual)};
   std::error_code ignored;
   return fmt::format("{}:{}:{}", path.string(), fs::file_size(path, ignored),
                      fs::last_write_time(path, ignored).time_since_epoch().count());
@@ -47,12 +48,14 @@ std::string key(const Context& context) {
   std::string status = text_of("/proc/self/status");
   const std::size_t seccomp = status.find("Seccomp:");
   const std::size_t caps = status.find("CapEff:");
-  std::string line = fmt::format("{} {} {} {} {} {} {} {} {}", boot, release, self.string(),
+  std::string line = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", boot, release, self.string(),
                                  written, fs::file_size(self, ignored), os::caller_ids().uid,
                                  std::hash<std::string>{}(groups),
                                  status.substr(std::min(caps, status.size()), 24) +
                                      status.substr(std::min(seccomp, status.size()), 12),
-                                 engine_key(context));
+                                 engine_key(context, frame::kRunscVariable, frame::kLocalRunsc),
+                                 engine_key(context, frame::kQemuVariable, frame::kLocalQemu),
+                                 context.environment(frame::kMachineVariable).value_or(""));
   std::erase(line, '\n');
   return line;
 }
@@ -108,11 +111,17 @@ HostFacts known_host_facts(const Context& context) {
   return facts;
 }
 
-HostFacts with_engines(HostFacts host, const Context& context) {
+HostFacts with_engine(HostFacts host, Isolation isolation, const Context& context) {
+  if (isolation == Isolation::process) return host;
+  const bool is_machine = isolation == Isolation::microvm;
+  const bool is_new = is_machine && build_machine_once(context);
   // One that did not work is tried again: somebody may have mended it.
-  const Support known = host[Feature::gvisor].support;
-  if (known == Support::ok || known == Support::limited) return host;
-  try_engines(host);
+  const Support known = host[is_machine ? Feature::microvm : Feature::gvisor].support;
+  if (!is_new && (known == Support::ok || known == Support::limited)) return host;
+  if (is_machine)
+    try_machine(host);
+  else
+    try_gvisor(host);
   if (const auto file = cache_file(context)) remember(*file, key(context), host);
   return host;
 }

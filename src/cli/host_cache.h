@@ -4,6 +4,7 @@
 
 #include "cli/verbs.h"
 #include "record/host_facts.h"
+#include "record/isolation.h"
 
 namespace cordon::cli {
 
@@ -12,7 +13,8 @@ namespace cordon::cli {
 // one: each step of a launch fails closed by itself.
 HostFacts known_host_facts(const Context& context);
 
-// The same with what is known of gVisor, which is tried the first time that somebody asks.
-HostFacts with_engines(HostFacts host, const Context& context);
+// The same with what is known of the engine behind that wall, which is tried the first time that
+// somebody asks.
+HostFacts with_engine(HostFacts host, Isolation isolation, const Context& context);
 
 }  // namespace cordon::cli

@@ -14,6 +14,7 @@
 #include "audit/log_directory.h"
 #include "cli/audit_verbs.h"
 #include "cli/host_cache.h"
+#include "cli/machine.h"
 #include "cli/preset_names.h"
 #include "cli/replaced_file.h"
 #include "cli/run_launch.h"
@@ -154,6 +155,7 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
 // Fills the report; gives the exit code.
 int run_reported(const RunOptions& options, RunReport& report, Context& context) {
   // Root's needs nothing to be known of the host.
+  name_machine(context);
   EarlyLauncher early;
   start_early(early, os::caller_ids().uid == 0);
   const HostFacts host = known_host_facts(context);

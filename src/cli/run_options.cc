@@ -298,7 +298,7 @@ void add_run_flags(CLI::App& verb, RunOptions& options) {
   one("--root", options.root, "The system tree: host, or dir:PATH");
   one("--user", options.user, "Who it is inside: user or root");
   one("--profile", options.profile, "System calls: strict or compat");
-  one("--isolation", options.isolation, "The wall: process, or the stronger gvisor");
+  one("--isolation", options.isolation, "The wall: process, or the stronger gvisor or microvm");
   one("--require", options.require, "Refuse to start below this level")
       ->check(CLI::IsMember({"full", "supervised"}));
   one("--json", options.json, "Write the report of the run to this file");

@@ -145,8 +145,7 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   TRY(run.state, state_root(context));
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
-  const bool wants_engine = policy.settings().isolation == Isolation::gvisor;
-  const HostFacts host = wants_engine ? with_engines(facts, context) : facts;
+  const HostFacts host = with_engine(facts, policy.settings().isolation, context);
   plan::Situation situation = situation_of(options, context, run);
   if (!options.no_monitor) situation.monitor = who_sees(policy, host);
   TRY(const std::string images, images_root({}, context));

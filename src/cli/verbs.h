@@ -51,6 +51,7 @@ void add_exec(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_image(CLI::App& app, Context& context);
 void add_kill(CLI::App& app, Context& context);
+void add_machine(CLI::App& app, Context& context);
 void add_logs(CLI::App& app, Context& context);
 void add_policy(CLI::App& app, Context& context);
 void add_ps(CLI::App& app, Context& context);

@@ -10,6 +10,9 @@
 
 namespace cordon::frame {
 
+// Of pid 1, inside: an id that no system gives to people or services.
+inline constexpr std::uint32_t kInitId = 65'533;
+
 // How far Landlock lets a path be used, with all that lies below it.
 enum class PathUse : std::uint8_t {
   read,       // read and list

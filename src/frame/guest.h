@@ -241,13 +241,31 @@ struct Usage {
   CORDON_FIELDS(Usage, self.request, self.disk, self.processes, self.born);
 };
 
+// What makes one machine of several that began as the same: the first frame to one, before Setup.
+struct Wake {
+  std::string host_name;
+  std::string seed;            // random bytes of the host's, kSeedBytes
+  std::uint64_t clock = 0;     // nanoseconds since 1970; the relay sets it
+  bool network = false;        // its link has the address of a steered guest
+  bool shared_memory = false;  // /dev/shm is wanted
+  CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.shared_memory);
+};
+inline constexpr std::size_t kSeedBytes = 64;
+
+// A machine waits for its Wake: to who is in front of it, and no further.
+struct Ready {
+  CORDON_FIELDS(Ready);
+};
+
 // The order is the wire's: a type byte is the index. New frames go to the end, with a new version.
-using ToGuest = std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, AcknowledgeExit,
-                             Resume, AskUsage, FileRequest, Tree, OpenTunnel, TunnelData, TunnelEnd,
-                             TunnelTaken, CloseTunnel, StartWatch, StopWatch, WriteTree, ReadTree>;
-using FromGuest = std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage,
-                               FileReply, Processes, TunnelOpened, TunnelFailed, TunnelData,
-                               TunnelEnd, TunnelTaken, WatchBegun, WatchEvents, WatchEnded, Traced>;
+using ToGuest =
+    std::variant<Setup, Start, Input, Signal, Resize, Acknowledge, AcknowledgeExit, Resume,
+                 AskUsage, FileRequest, Tree, OpenTunnel, TunnelData, TunnelEnd, TunnelTaken,
+                 CloseTunnel, StartWatch, StopWatch, WriteTree, ReadTree, Wake>;
+using FromGuest =
+    std::variant<Hello, Failed, Started, Output, OutputEnd, InputTaken, Exited, Usage, FileReply,
+                 Processes, TunnelOpened, TunnelFailed, TunnelData, TunnelEnd, TunnelTaken,
+                 WatchBegun, WatchEvents, WatchEnded, Traced, Ready>;
 
 // With the length in front, ready to be written.
 std::vector<std::byte> encode(const ToGuest& frame);

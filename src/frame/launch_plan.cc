@@ -11,14 +11,12 @@ std::string_view to_string(Platform platform) noexcept {
       return "ptrace";
     case Platform::systrap:
       return "systrap";
-    case Platform::kvm:
-      return "kvm";
   }
   return {};
 }
 
 std::optional<Platform> platform_from(std::string_view text) noexcept {
-  for (const Platform platform : {Platform::ptrace, Platform::systrap, Platform::kvm}) {
+  for (const Platform platform : {Platform::ptrace, Platform::systrap}) {
     if (text == to_string(platform)) return platform;
   }
   return std::nullopt;

@@ -114,21 +114,35 @@ inline constexpr std::uint64_t kImageBytesPerInode = 1024;
 
 // What stands between the workload and the host's kernel.
 enum class Engine : std::uint8_t {
-  none,    // nothing but fences: the process tier
-  gvisor,  // runsc, a kernel in user space, in front of the same tree
+  none,     // nothing but fences: the process tier
+  gvisor,   // runsc, a kernel in user space, in front of the same tree
+  machine,  // QEMU, a virtual machine to which that tree is served
 };
-constexpr Engine last_of(Engine) noexcept { return Engine::gvisor; }
+constexpr Engine last_of(Engine) noexcept { return Engine::machine; }
 
 // Whose runsc is run in local use: what the caller's environment names, else this one. A service
 // runs what its floor names.
 inline constexpr const char* kRunscVariable = "CORDON_RUNSC";
 inline constexpr const char* kLocalRunsc = "/usr/bin/runsc";
+// The same of QEMU, and of the directory with a machine's kernel.
+inline constexpr const char* kQemuVariable = "CORDON_QEMU";
+inline constexpr const char* kLocalQemu = "/usr/bin/qemu-system-x86_64";
+inline constexpr const char* kMachineVariable = "CORDON_MACHINE";
 
 // How runsc runs its programs.
-enum class Platform : std::uint8_t { ptrace, systrap, kvm };
-constexpr Platform last_of(Platform) noexcept { return Platform::kvm; }
+enum class Platform : std::uint8_t { ptrace, systrap };
+constexpr Platform last_of(Platform) noexcept { return Platform::systrap; }
 std::string_view to_string(Platform platform) noexcept;
 std::optional<Platform> platform_from(std::string_view text) noexcept;
+
+// What a machine is made of beside its files.
+struct Machine {
+  std::uint64_t memory = 0;  // bytes
+  bool kvm = false;          // the processor runs it; false: its instructions are translated
+  CORDON_FIELDS(Machine, self.memory, self.kvm);
+};
+inline constexpr std::uint64_t kLeastMachine = std::uint64_t{128} << 20U;
+inline constexpr std::uint64_t kUsualMachine = std::uint64_t{256} << 20U;
 
 struct LaunchPlan {
   std::string id;                // of the sandbox; in the name of every kernel object
@@ -138,6 +152,7 @@ struct LaunchPlan {
   std::string tenant;    // whose egress; empty in local use
   Engine engine = Engine::none;
   Platform platform = Platform::ptrace;  // of `gvisor`
+  Machine machine;                       // of `machine`
   bool traced = false;                   // it tells what programs inside do
   Ids ids = Ids::caller;
   std::string host_name = "cordon";
@@ -153,8 +168,8 @@ struct LaunchPlan {
   GroupLimits limits;
   Setup setup;  // handed to cordon-init
   CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
-                self.engine, self.platform, self.traced, self.ids, self.host_name, self.root,
-                self.root_path, self.root_file, self.binds, self.files, self.directories,
+                self.engine, self.platform, self.machine, self.traced, self.ids, self.host_name,
+                self.root, self.root_path, self.root_file, self.binds, self.files, self.directories,
                 self.workspace, self.disk, self.groups, self.limits, self.setup);
 };
 

@@ -109,10 +109,11 @@ struct ReadSource {
   CORDON_FIELDS(ReadSource, self.tenant, self.ticket, self.source, self.host);
 };
 
-// Whether gVisor works here, by a trial. Answered by EngineTried. In local use: a service has told
-// it in its Welcome.
+// Whether an engine works here, by a trial. Answered by EngineTried. In local use: a service has
+// told it in its Welcome.
 struct TryEngine {
-  CORDON_FIELDS(TryEngine);
+  bool machine = false;  // a virtual machine; false: gVisor
+  CORDON_FIELDS(TryEngine, self.machine);
 };
 
 // The socket at which the node listens, one descriptor beside it, for whatever node comes next: in
@@ -249,7 +250,7 @@ struct EngineTried {
   std::uint32_t support = 0;
   std::string detail;
   std::string remedy;
-  std::string platform;
+  std::string platform;  // of a machine: its accelerator
   bool traces = false;
   CORDON_FIELDS(EngineTried, self.id, self.support, self.detail, self.remedy, self.platform,
                 self.traces);

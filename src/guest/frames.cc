@@ -145,4 +145,7 @@ Status Loop::on_frame(const frame::AskUsage& ask) {
   return {};
 }
 
+// Of a machine, whose own first process has taken it before there was a guest.
+Status Loop::on_frame(const frame::Wake&) { return nonsense("Wake"); }
+
 }  // namespace cordon::guest

@@ -57,6 +57,7 @@ class Loop {
   Status on_frame(const frame::AcknowledgeExit& acknowledge);
   Status on_frame(const frame::Resume& resume);
   Status on_frame(const frame::AskUsage& ask);
+  Status on_frame(const frame::Wake& wake);
 
   // aside.cc: what is done beside the programs.
   Status on_frame(const frame::FileRequest& request);

@@ -212,6 +212,21 @@ constexpr std::array kBehindEngine = {
     Step{"no_new_privs", give_up_gaining},
 };
 
+constexpr std::array kInMachine = {
+    Step{"parent", die_with_launcher},
+    Step{"groups", enter_groups},
+    Step{"network", enter_machine_network},
+    Step{"root", build_machine_trees},
+    Step{"host name", name_host},
+    Step{"cgroup namespace", hide_groups},
+    Step{"user namespace", enter_user_namespace},
+    Step{"machine", start_machine},
+    Step{"identity", take_identity},
+    Step{"descriptors", place_relay_descriptors},
+    Step{"capabilities", drop_capabilities},
+    Step{"no_new_privs", give_up_gaining},
+};
+
 std::optional<FailedStep> take_all(std::span<const Step> steps, Descent& descent) {
   for (const Step& step : steps) {
     Status taken = step.take(descent);
@@ -229,7 +244,10 @@ std::string to_report(const FailedStep& failed) {
 
 FailedStep descend(Descent& descent) {
   if (descent.engine != nullptr) {
-    if (auto failed = take_all(kBehindEngine, descent)) return *std::move(failed);
+    const bool is_machine = descent.engine->machine.has_value();
+    const std::span<const Step> steps =
+        is_machine ? std::span<const Step>{kInMachine} : std::span<const Step>{kBehindEngine};
+    if (auto failed = take_all(steps, descent)) return *std::move(failed);
     const std::array<std::string, 1> arguments{"cordon-relay"};
     return {"exec", os::execveat(descent.relay, arguments, {})};
   }

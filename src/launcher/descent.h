@@ -37,6 +37,7 @@ struct Descent {
   os::Fd engine_end{};        // a pidfd of the engine
   os::Fd trace{};             // where it comes to tell what programs do (engine_trace.h)
   os::Fd relay{};             // cordon-relay
+  os::Fd link{};              // of a machine: the far end of its network's link
 };
 
 // Of a berth: how many directories its own disk has ready, and how large that disk is until its

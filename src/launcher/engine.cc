@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include "launcher/descriptors.h"
 #include "launcher/devices.h"
+#include "launcher/engine_files.h"
 #include "launcher/engine_trace.h"
 #include "launcher/inner_network.h"
 #include "launcher/mount_point.h"
@@ -25,43 +27,6 @@
 
 namespace cordon::launcher {
 namespace {
-
-constexpr os::MountAttributes kSharedProgram{.read_only = true, .nosuid = true, .nodev = true};
-// As cordon-relay expects them.
-constexpr int kFirstOfRelay = 3;
-constexpr int kAboveRelay = 32;
-
-// What root executes, nobody else may be able to write.
-Status check_owner(const os::Fd& file, const std::string& path) {
-  struct stat st{};
-  if (::fstat(file.get(), &st) != 0) return Error::from_errno("fstat").with(path);
-  if (!S_ISREG(st.st_mode)) return Error{Errc::unavailable, path + ": not a file"};
-  if (::geteuid() == 0 && (st.st_uid != 0 || (st.st_mode & 022U) != 0)) {
-    return Error{Errc::unavailable, path + ": somebody but root can write it"};
-  }
-  return {};
-}
-
-Result<os::Fd> detach_program(const os::Fd& file) {
-  TRY(os::Fd tree, os::open_tree(file, os::Reach::one));
-  TRY_DO(os::mount_setattr(tree, kSharedProgram, os::Reach::one));
-  return tree;
-}
-
-Result<os::Fd> make_small_tmpfs() {
-  TRY(const os::Fd context, os::fsopen("tmpfs"));
-  TRY_DO(os::fsconfig_string(context, "size", "1m"));
-  TRY_DO(os::fsconfig_string(context, "mode", "0755"));
-  TRY_DO(os::fsconfig_create(context));
-  return os::fsmount(context, {.nosuid = true, .nodev = true});
-}
-
-Status mount_fresh_proc(const os::Fd& onto) {
-  TRY(const os::Fd context, os::fsopen("proc"));
-  TRY_DO(os::fsconfig_create(context));
-  TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .nodev = true, .noexec = true}));
-  return os::move_mount(mount, onto);
-}
 
 // All that an engine sees of files: itself, what it is told, and the sandbox's tree.
 Result<os::Fd> make_engine_root(const os::Fd& disk, const Ground& ground,
@@ -85,7 +50,8 @@ Result<os::Fd> make_engine_root(const os::Fd& disk, const Ground& ground,
   if (plan.traced) TRY_DO(os::create_file(bundle, kTraceSessionName, trace_session(), 0444));
   // Its own, which the engine's namespace may mount anew only where one is seen whole.
   TRY(const os::Fd proc, make_directory_in(root, "/proc"));
-  TRY_DO(mount_fresh_proc(proc));
+  TRY(const os::Fd fresh, make_fresh_proc());
+  TRY_DO(os::move_mount(fresh, proc));
   TRY(const os::Fd sandbox, make_directory_in(root, kSandboxTree));
   TRY_DO(os::move_mount(ground.root, sandbox));
   return root;
@@ -98,8 +64,8 @@ Status be_engine(const Descent& descent) {
   if (descent.may_set_groups) TRY_DO(os::set_groups({}));
   TRY_DO(os::set_group(0));
   TRY_DO(os::set_user(0));
-  TRY(const os::Fd proc, os::openat(os::at_cwd(), "/proc", O_PATH | O_DIRECTORY));
-  TRY_DO(mount_fresh_proc(proc));
+  TRY(const os::Fd proc, make_fresh_proc());
+  TRY_DO(os::move_mount(proc, os::at_cwd(), "/proc"));
   TRY(const os::Fd run, make_small_tmpfs());
   TRY_DO(os::move_mount(run, os::at_cwd(), "/run"));
   if (plan.network) {
@@ -108,39 +74,37 @@ Status be_engine(const Descent& descent) {
     TRY_DO(os::move_mount(blank, os::at_cwd(), "/proc/sys/net"));
   }
   TRY_DO(os::set_no_new_privs());
-  const std::array<int, 3> standard{parts.to_guest.read.get(), parts.from_guest.write.get(),
-                                    parts.words.write.get()};
-  for (int number = 0; number < 3; ++number) {
-    if (::dup2(standard.at(static_cast<std::size_t>(number)), number) != number) {
-      return Error::from_errno("dup2");
-    }
-  }
-  TRY_DO(os::set_cloexec_from(3));
-  std::vector<std::string> arguments = runsc_arguments(plan);
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  char* none = nullptr;
-  ::execve(kEngineProgram, words.data(), &none);  // by its name: it looks for itself again
-  return Error::from_errno("execve").with(kEngineProgram);
+  TRY_DO(
+      place_descriptors({&parts.to_guest.read, &parts.from_guest.write, &parts.words.write}, {}));
+  // By its name: it looks for itself again.
+  return os::execve(kEngineProgram, runsc_arguments(plan), {});
 }
 
 }  // namespace
 
-Result<EngineParts> open_engine(const std::string& path) {
+Result<EngineParts> open_gvisor(const std::string& path) {
   EngineParts parts;
   if (path.empty()) return Error{Errc::unavailable, "the floor names no runsc"};
-  auto file = os::openat(os::at_cwd(), path.c_str(), O_PATH);
-  if (!file) return Error{Errc::unavailable, path + ": there is no gVisor"};
-  TRY_DO(check_owner(*file, path));
-  TRY(parts.program, detach_program(*file));
+  TRY(const os::Fd file, open_trusted(path, O_PATH));
+  TRY(parts.program, detach_program(file));
   TRY(const os::Fd init, open_beside("cordon-init"));
   TRY(parts.init, detach_program(init));
   TRY(parts.relay, open_beside("cordon-relay"));
   TRY(parts.to_guest, os::pipe2());
   TRY(parts.from_guest, os::pipe2());
   TRY(parts.words, os::pipe2());
+  return parts;
+}
+
+Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor) {
+  if (plan.engine == frame::Engine::gvisor) return open_gvisor(floor.runsc);
+  EngineParts parts;
+  TRY(parts.machine.emplace(), open_machine(floor.qemu, floor.machine, plan.machine.kvm));
+  TRY(parts.relay, open_beside("cordon-relay"));
+  TRY(parts.words, os::pipe2());
+  // One socket: the relay has it twice.
+  TRY(parts.to_guest.write, os::duplicate(parts.machine->control.one));
+  TRY(parts.from_guest.read, os::duplicate(parts.machine->control.one));
   return parts;
 }
 
@@ -186,28 +150,12 @@ Status start_engine(Descent& descent) {
 
 Status place_relay_descriptors(Descent& descent) {
   const EngineParts& parts = *descent.engine;
+  TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
+  TRY(descent.relay, lift(parts.relay));
   std::vector<const os::Fd*> wanted{&descent.control, &parts.to_guest.write, &parts.from_guest.read,
                                     &parts.words.read, &descent.engine_end};
   if (descent.trace) wanted.push_back(&descent.trace);
-  TRY(const os::Fd null, os::openat(os::at_cwd(), "/dev/null", O_RDWR));
-  std::vector<os::Fd> copies;
-  for (const os::Fd* one : wanted) {
-    // Out of the way of the places themselves.
-    const int copy = ::fcntl(one->get(), F_DUPFD_CLOEXEC, kAboveRelay);
-    if (copy < 0) return Error::from_errno("fcntl");
-    copies.emplace_back(copy);
-  }
-  descent.relay = os::Fd{::fcntl(parts.relay.get(), F_DUPFD_CLOEXEC, kAboveRelay)};
-  if (!descent.relay) return Error::from_errno("fcntl");
-  for (int standard = 0; standard < kFirstOfRelay; ++standard) {
-    if (::dup3(null.get(), standard, 0) != standard) return Error::from_errno("dup3");
-  }
-  int place = kFirstOfRelay;
-  for (const os::Fd& copy : copies) {
-    if (::dup3(copy.get(), place, 0) != place) return Error::from_errno("dup3");
-    ++place;
-  }
-  return os::set_cloexec_from(static_cast<unsigned>(place));
+  return place_descriptors({&null, &null, &null}, wanted);
 }
 
 }  // namespace cordon::launcher

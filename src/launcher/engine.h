@@ -3,11 +3,13 @@
 // it comes to run: as a child of pid 1, in namespaces and with ids of the sandbox's own.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "frame/launch_plan.h"
 #include "launcher/descent.h"
+#include "launcher/machine.h"
 #include "os/fd.h"
 #include "os/file.h"
 
@@ -21,13 +23,16 @@ struct EngineParts {
   os::Pipe to_guest;  // its ends are the relay's and the engine's
   os::Pipe from_guest;
   os::Pipe words;  // what the engine says of itself
+  std::optional<MachineParts> machine;
 };
 
 // `path`: of runsc, as the floor names it. `unavailable`: it is not there, or as root would run
 // what somebody else can write.
-Result<EngineParts> open_engine(const std::string& path);
+Result<EngineParts> open_gvisor(const std::string& path);
+// What the plan's engine is made of, as the floor names it.
+Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor);
 
-// Steps of the descent of a sandbox behind an engine, in this order.
+// Steps of the descent of a sandbox behind gVisor, in this order.
 Status enter_engine_network(Descent& descent);
 Status build_engine_tree(Descent& descent);
 // After the sandbox's user namespace was entered. The caller becomes the relay then.

@@ -17,5 +17,7 @@ struct EngineTrial {
 
 // Takes a fraction of a second where it works, and no longer than a few where it hangs.
 EngineTrial try_gvisor(Workshop& workshop);
+// A machine, with the processor's help and then without. `platform`: by which it works.
+EngineTrial try_machine(Workshop& workshop);
 
 }  // namespace cordon::launcher

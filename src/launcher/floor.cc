@@ -85,6 +85,11 @@ Status judge_shape(const frame::LaunchPlan& plan, const Floor& floor) {
     return below_floor("a trace of an engine, without one");
   }
   if (!plan.no_new_privs) return below_floor("no_new_privs is missing");
+  const bool is_machine = plan.engine == frame::Engine::machine;
+  if (is_machine &&
+      (plan.machine.memory < frame::kLeastMachine || plan.machine.memory > kMostDisk)) {
+    return below_floor("a machine with too little memory, or too much");
+  }
   if (!plan.tenant.empty() && !is_base32_name(plan.tenant)) {
     return below_floor("a tenant that is not of our alphabet");
   }

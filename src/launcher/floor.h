@@ -24,6 +24,8 @@ struct Floor {
   bool writable_binds = true;  // plans may write to what is of the host, workspaces included
   bool disk_images = false;    // only root can mount one
   std::string runsc;           // what `gvisor` runs; empty: nothing
+  std::string qemu;            // what `microvm` runs; empty: nothing
+  std::string machine;         // a directory with its kernel and its first file system
   frame::Engine least_engine = frame::Engine::none;  // plans behind less are refused
   bool witnesses = false;                            // filters may tell whoever launches: local use
 };
@@ -33,8 +35,7 @@ inline constexpr const char* kLocks = "/run/cordon";
 inline constexpr const char* kDisks = "/var/lib/cordon/disks";
 
 inline constexpr std::uint32_t kRange = 65'536;
-// Of pid 1, inside: an id that no system gives to people or services.
-inline constexpr std::uint32_t kInitId = 65'533;
+using frame::kInitId;
 
 // Ids that no system we know of gives to people, services or other containers by default: above
 // those of systemd's containers, below 0x7ffe0000.

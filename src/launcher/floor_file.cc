@@ -103,8 +103,30 @@ Status take_notary(ServiceFloor& floor, std::string_view value) {
 }
 
 Status take_isolation(ServiceFloor& floor, std::string_view value) {
-  if (value != "process" && value != "gvisor") return broken("isolation is process or gvisor");
-  floor.floor.least_engine = value == "gvisor" ? frame::Engine::gvisor : frame::Engine::none;
+  if (value == "process")
+    floor.floor.least_engine = frame::Engine::none;
+  else if (value == "gvisor")
+    floor.floor.least_engine = frame::Engine::gvisor;
+  else if (value == "microvm")
+    floor.floor.least_engine = frame::Engine::machine;
+  else
+    return broken("isolation is process, gvisor or microvm");
+  return {};
+}
+
+Status take_qemu(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no path of a QEMU", value));
+  }
+  floor.floor.qemu = value;
+  return {};
+}
+
+Status take_machine(ServiceFloor& floor, std::string_view value) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no directory of a machine's kernel", value));
+  }
+  floor.floor.machine = value;
   return {};
 }
 
@@ -217,6 +239,8 @@ constexpr std::array kKeys = {
     Key{"cgroup", take_cgroup},
     Key{"isolation", take_isolation},
     Key{"runsc", take_runsc},
+    Key{"qemu", take_qemu},
+    Key{"machine", take_machine},
     Key{"secrets", take_secrets},
     Key{"notary", take_notary},
     Key{"secret_source", take_secret_source, false, true},

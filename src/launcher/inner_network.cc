@@ -15,7 +15,6 @@
 namespace cordon::launcher {
 namespace {
 
-constexpr std::string_view kOuterLink = "guest";
 constexpr std::string_view kInnerLink = "eth0";
 
 // A namespace belongs to the user namespace of who makes it; this one makes it and waits to be
@@ -37,18 +36,9 @@ Result<os::Child> hold_namespace(const os::Fd& user_namespace) {
   return holder;
 }
 
-Status join(pid_t holder) {
+Status make_pair(pid_t holder) {
   TRY(os::RouteSocket route, os::RouteSocket::open());
-  TRY_DO(route.add_pair(kOuterLink, kInnerLink, holder));
-  TRY(const os::Link link, route.link(kOuterLink));
-  const os::IpBlock guest = os::steered_guest();
-  TRY_DO(route.add_address(link.index, {os::steered_gateway(), guest.prefix}));
-  TRY_DO(route.set_link_up(link.index));
-  // Every address is this namespace's own; this one is not.
-  return route.add_route({.to = {guest.address, guest.address.bits()},
-                          .link = link.index,
-                          .gateway = {},
-                          .before_local = true});
+  return route.add_pair(kGuestLink, kInnerLink, holder);
 }
 
 Status furnish_inside() {
@@ -65,10 +55,24 @@ Status furnish_inside() {
 
 }  // namespace
 
+Status join_guest_link(std::string_view name) {
+  TRY(os::RouteSocket route, os::RouteSocket::open());
+  TRY(const os::Link link, route.link(name));
+  const os::IpBlock guest = os::steered_guest();
+  TRY_DO(route.add_address(link.index, {os::steered_gateway(), guest.prefix}));
+  TRY_DO(route.set_link_up(link.index));
+  // Every address is this namespace's own; this one is not.
+  return route.add_route({.to = {guest.address, guest.address.bits()},
+                          .link = link.index,
+                          .gateway = {},
+                          .before_local = true});
+}
+
 Status enter_inner_network(const os::Fd& steered, const os::Fd& user_namespace) {
   TRY(const os::Child holder, hold_namespace(user_namespace));
   TRY_DO(os::setns(steered, os::Ns::net));
-  TRY_DO(join(holder.pid()));
+  TRY_DO(make_pair(holder.pid()));
+  TRY_DO(join_guest_link(kGuestLink));
   TRY_DO(os::setns(holder.pidfd(), os::Ns::net));
   return furnish_inside();
 }

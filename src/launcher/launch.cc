@@ -11,10 +11,12 @@
 
 #include "frame/guest.h"
 #include "launcher/descent.h"
+#include "launcher/descriptors.h"
 #include "launcher/engine.h"
 #include "launcher/io_limit.h"
 #include "launcher/sources.h"
 #include "launcher/tell.h"
+#include "launcher/wake.h"
 #include "os/file.h"
 #include "os/filter/filter.h"
 #include "os/namespace.h"
@@ -24,7 +26,6 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::chrono::seconds kLongestDescent{10};
-constexpr int kAbovePlaces = 32;
 
 LaunchFailure read_report(const std::string& text) {
   const std::size_t first = text.find('\n');
@@ -121,7 +122,7 @@ Status Launch::prepare() {
   groups_.emplace(std::move(groups));
   TRY(pair_, os::socketpair(os::SocketType::stream));
   if (plan_->engine != frame::Engine::none) {
-    TRY(EngineParts parts, open_engine(workshop_.floor.runsc));
+    TRY(EngineParts parts, open_engine(*plan_, workshop_.floor));
     engine_.emplace(std::move(parts));
   }
   const auto filter = os::filter_profile_from_string(plan_->setup.fences.filter);
@@ -182,6 +183,7 @@ Result<std::string> Launch::start() {
   pair_.two = os::Fd{};
   witness_.two = os::Fd{};
   TRY_DO(workshop_.program.fill());
+  if (plan_->engine == frame::Engine::machine) TRY_DO(wake(pair_.one, *plan_));
   TRY_DO(tell(pair_.one, plan_->setup));
   return await_report(reports.read);
 }

@@ -131,10 +131,17 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
 }  // namespace
 
 Result<Workshop> open_workshop(const os::Fd& node) {
-  Floor floor{.sources = {"/"}, .runsc = frame::kLocalRunsc, .witnesses = true};
+  Floor floor{
+      .sources = {"/"}, .runsc = frame::kLocalRunsc, .qemu = frame::kLocalQemu, .witnesses = true};
   // The caller's own choice, with the caller's own rights.
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   if (const char* runsc = std::getenv(frame::kRunscVariable); runsc != nullptr) floor.runsc = runsc;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  if (const char* qemu = std::getenv(frame::kQemuVariable); qemu != nullptr) floor.qemu = qemu;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  if (const char* machine = std::getenv(frame::kMachineVariable); machine != nullptr) {
+    floor.machine = machine;
+  }
   OwnIds own;
   os::Fd locks;
   if (::geteuid() == 0) {

@@ -97,8 +97,8 @@ void Server::answer(const frame::ReadSource& request) {
   send(frame::SourceStarted{about});
 }
 
-void Server::answer(const frame::TryEngine& /*request*/) {
-  const EngineTrial trial = try_gvisor(workshop_);
+void Server::answer(const frame::TryEngine& request) {
+  const EngineTrial trial = request.machine ? try_machine(workshop_) : try_gvisor(workshop_);
   send(frame::EngineTried{.id = "engine",
                           .support = static_cast<std::uint32_t>(trial.fact.support),
                           .detail = trial.fact.detail,

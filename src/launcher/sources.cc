@@ -80,8 +80,8 @@ Status Opener::map_owner(const os::Fd& tree, const os::Fd& path) {
   if (known == owners_.end()) {
     std::vector<os::IdRange> uids{{owner.uid, ids_.workload_uid, 1}};
     std::vector<os::IdRange> gids{{owner.gid, ids_.workload_gid, 1}};
-    // An engine makes a file as root of the sandbox's namespace, and gives it to its owner then.
-    const bool serves = plan_->engine != frame::Engine::none;
+    // gVisor makes a file as root of the sandbox's namespace, and gives it to its owner then.
+    const bool serves = plan_->engine == frame::Engine::gvisor;
     if (serves && ids_.root_uid != ids_.workload_uid)
       uids.push_back({ids_.root_uid, ids_.root_uid, 1});
     if (serves && ids_.root_gid != ids_.workload_gid)

@@ -72,6 +72,13 @@ void admit_requirements(const Request& request, const PolicyDocument& document) 
   }
 }
 
+template <class Refuse>
+void admit_wall(const Fact& fact, std::string_view name, const Refuse& refuse) {
+  if (fact.support == Support::ok || fact.support == Support::limited) return;
+  refuse(fmt::format("on this host {} {}", name, about(fact)),
+         fact.remedy.empty() ? "cordon doctor" : fact.remedy);
+}
+
 // The wall that a document asks for, or none at all: never a weaker one.
 void admit_isolation(const Request& request, const PolicyDocument& document) {
   if (!document.isolation) return;
@@ -86,15 +93,10 @@ void admit_isolation(const Request& request, const PolicyDocument& document) {
   switch (document.isolation->value) {
     case Isolation::process:
       return;
-    case Isolation::gvisor: {
-      const Fact& fact = request.host[Feature::gvisor];
-      if (fact.support == Support::ok || fact.support == Support::limited) return;
-      return refuse(fmt::format("on this host gVisor is {}", about(fact)),
-                    fact.remedy.empty() ? "cordon doctor" : fact.remedy);
-    }
+    case Isolation::gvisor:
+      return admit_wall(request.host[Feature::gvisor], "gVisor is", refuse);
     case Isolation::microvm:
-      return refuse(fmt::format("version {} has the tiers process and gvisor only", CORDON_VERSION),
-                    Request::show(document, document.isolation->place));
+      return admit_wall(request.host[Feature::microvm], "a microVM is", refuse);
   }
 }
 

@@ -51,10 +51,12 @@ class Enforcing {
 
   void engine() {
     if (plan_.engine == frame::Engine::none) return;
-    const Fact& fact = request_.host[Feature::gvisor];
+    const bool is_machine = plan_.engine == frame::Engine::machine;
+    const Fact& fact = request_.host[is_machine ? Feature::microvm : Feature::gvisor];
     say("isolation", Hold::held,
-        fmt::format("gvisor: a kernel of its own{}{}", fact.detail.empty() ? "" : ", ",
-                    fact.detail));
+        fmt::format("{}{}{}",
+                    is_machine ? "microvm: a machine of its own" : "gvisor: a kernel of its own",
+                    fact.detail.empty() ? "" : ", ", fact.detail));
   }
 
   void namespaces() {
@@ -92,7 +94,9 @@ class Enforcing {
       const Fact& fact = request_.host[Feature::landlock];
       std::string why = fact.detail.empty() ? "not on this host" : fact.detail;
       if (plan_.engine != frame::Engine::none) {
-        why = "gVisor has none; the file tree is fenced by its mounts";
+        why = plan_.engine == frame::Engine::gvisor
+                  ? "gVisor has none; the file tree is fenced by its mounts"
+                  : "not used in a machine; the file tree is fenced by its mounts";
       }
       say("landlock", Hold::absent, std::move(why));
       return;
@@ -110,7 +114,10 @@ class Enforcing {
 
   void limits() {
     const policy::Limits& wanted = request_.settings.limits;
-    if (!wanted.memory) {
+    if (plan_.engine == frame::Engine::machine) {
+      say("memory", Hold::held,
+          fmt::format("{}, the machine's own", to_size_text(plan_.machine.memory)));
+    } else if (!wanted.memory) {
       unlimited("memory");
     } else if (limiting_.in_group.memory) {
       say("memory", Hold::held, to_size_text(*wanted.memory));

@@ -89,8 +89,8 @@ frame::Fences fences_of(const Request& request, const Root& root, const Files& f
   fences.gid = identity.gid;
   fences.filter = filter_of(request, files);
   fences.capabilities = numbers_of(request);
-  // A kernel of its own has none.
-  const bool has_landlock = request.settings.isolation != Isolation::gvisor;
+  // A kernel of its own has none, or another one.
+  const bool has_landlock = request.settings.isolation == Isolation::process;
   fences.landlock_abi =
       has_landlock ? std::clamp(request.host.landlock_abi, 0, kNewestLandlock) : 0;
   fences.paths = paths_of(root, files);

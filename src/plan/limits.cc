@@ -111,7 +111,26 @@ bool counts_workspace(const Request& request, const Files& files) {
           request.situation.survey.workspace_bytes);
 }
 
+// Of a group that a machine is in: what runs it counts too, and its disk where that is memory.
+constexpr std::uint64_t kMachineOwn = std::uint64_t{256} << 20U;
+constexpr std::uint64_t kMachineTasks = 256;
+
+void limit_machine(const Request& request, Limiting& limiting) {
+  const policy::Limits& limits = request.settings.limits;
+  limiting.by_process.processes = limits.pids.value_or(0);
+  if (has_controller(request.host, "pids")) limiting.in_group.pids = kMachineTasks;
+  if (!has_controller(request.host, "memory")) return;
+  limiting.in_group.memory = machine_memory(limits) + kMachineOwn;
+  if (!limiting.disk.image) *limiting.in_group.memory += limiting.disk.bytes;
+}
+
 }  // namespace
+
+std::uint64_t machine_memory(const policy::Limits& limits) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+  const std::uint64_t wanted = limits.memory.value_or(frame::kUsualMachine);
+  return std::max(wanted / kMebibyte * kMebibyte, frame::kLeastMachine);
+}
 
 Limiting limits_of(const Request& request, const Files& files) {
   const policy::Limits& limits = request.settings.limits;
@@ -131,7 +150,10 @@ Limiting limits_of(const Request& request, const Files& files) {
   limiting.by_process.open_files = limits.open_files.value_or(0);
   if (files.writes_to_host) limiting.by_process.file_size = limits.disk.value_or(0);
 
-  if (has_controller(host, "memory")) {
+  const bool is_machine = request.settings.isolation == Isolation::microvm;
+  if (is_machine) {
+    limit_machine(request, limiting);
+  } else if (has_controller(host, "memory")) {
     limiting.in_group.memory = limits.memory;
   } else {
     limiting.budgets.memory = limits.memory;
@@ -143,9 +165,9 @@ Limiting limits_of(const Request& request, const Files& files) {
     if (has_controller(host, "pids")) {
       limiting.in_group.pids = *limits.pids * kEngineTasks + kEngineOwnTasks;
     }
-  } else if (has_controller(host, "pids")) {
+  } else if (!is_machine && has_controller(host, "pids")) {
     limiting.in_group.pids = limits.pids;
-  } else {
+  } else if (!is_machine) {
     limiting.by_process.processes = limits.pids.value_or(0);
   }
   if (has_controller(host, "cpu")) limiting.in_group.milli_cpus = limits.milli_cpus;

@@ -41,6 +41,9 @@ struct Limiting {
   Budgets budgets;
 };
 
+// Of a machine: what the policy gives it, a whole number of mebibytes, or what is usual.
+std::uint64_t machine_memory(const policy::Limits& limits);
+
 // True when this caller may make groups with `controller`.
 bool has_controller(const HostFacts& host, std::string_view controller);
 

@@ -52,6 +52,11 @@ Situation as_seen(Situation situation, const policy::Policy& policy) {
 }
 
 void choose_engine(const Request& request, frame::LaunchPlan& plan) {
+  if (request.settings.isolation == Isolation::microvm) {
+    plan.engine = frame::Engine::machine;
+    plan.machine = {.memory = machine_memory(request.settings.limits),
+                    .kvm = request.host.accelerator == "kvm"};
+  }
   if (request.settings.isolation != Isolation::gvisor) return;
   plan.engine = frame::Engine::gvisor;
   plan.platform =

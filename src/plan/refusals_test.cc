@@ -37,8 +37,6 @@ constexpr std::string_view kReviewed = "cordon run --review -- make test";
 
 TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
   const Refused table[] = {
-      {"a tier to come", "isolation = \"microvm\"", "CORDON-PLAN-ISOLATION", "cordon.toml:1",
-       "isolation = \"microvm\"", "process and gvisor only", kExplain},
       {"capabilities that its kernel does not hand on",
        "isolation = \"gvisor\"\n[process]\ncapabilities = [\"chown\"]\n[syscalls]\nprofile = "
        "\"compat\"",
@@ -233,10 +231,35 @@ TEST(Lowering, RefusesAPlanThatNoLauncherTakes) {
       {"", "", "CORDON-PLAN-SIZE", "default", "12000 hidden or protected paths", "192 KiB", ""});
 }
 
+// Never a weaker one instead.
+TEST(Lowering, RefusesAWallThatTheHostDoesNotHave) {
+  for (const Feature wall : {Feature::gvisor, Feature::microvm}) {
+    const std::string text = fmt::format("isolation = \"{}\"", to_string(wall));
+    const auto denials = refused(policy_from(text), without(wall), situation_of());
+    ASSERT_EQ(denials.size(), 1U);
+    EXPECT_EQ(denials.front().code, "CORDON-PLAN-ISOLATION");
+    EXPECT_NE(denials.front().why.find("a weaker wall is never taken"), std::string::npos);
+    EXPECT_EQ(denials.front().fix, "sudo mend");
+    EXPECT_TRUE(refused(policy_from(text), full_host(false), situation_of()).empty());
+  }
+}
+
+TEST(Lowering, GivesAMachineTheMemoryOfItsPolicy) {
+  const auto usual = lowered("isolation = \"microvm\"");
+  EXPECT_EQ(usual.plan.engine, frame::Engine::machine);
+  EXPECT_EQ(usual.plan.machine.memory, frame::kUsualMachine);
+  const auto wanted = lowered("isolation = \"microvm\"\n[resources]\nmemory_limit = \"512Mi\"");
+  EXPECT_EQ(wanted.plan.machine.memory, std::uint64_t{512} << 20U);
+  // What runs it, and the disk, are beside it in its group.
+  EXPECT_GT(wanted.plan.limits.memory.value_or(0), std::uint64_t{512} << 20U);
+  const auto little = lowered("isolation = \"microvm\"\n[resources]\nmemory_limit = \"64Mi\"");
+  EXPECT_EQ(little.plan.machine.memory, frame::kLeastMachine);
+}
+
 TEST(Lowering, TellsAllReasonsAtOnce) {
   std::vector<Denial> refusals;
   const auto result = lower(policy_from("isolation = \"microvm\"\n[network]\ningress = [3000]"),
-                            full_host(false), situation_of(), &refusals);
+                            without(Feature::microvm), situation_of(), &refusals);
   ASSERT_FALSE(result);
   EXPECT_EQ(refusals.size(), 2U);
   EXPECT_NE(result.error().text().find("(and 1 more reason)"), std::string::npos);

@@ -25,6 +25,7 @@ constexpr std::array<Feature, kFeatureCount> kAll = {
     Feature::ebpf,
     Feature::kvm,
     Feature::gvisor,
+    Feature::microvm,
 };
 
 // Without one of these no sandbox can be built at all.
@@ -76,6 +77,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "kvm";
     case Feature::gvisor:
       return "gvisor";
+    case Feature::microvm:
+      return "microvm";
   }
   return "unknown";
 }

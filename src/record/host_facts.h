@@ -33,8 +33,9 @@ enum class Feature : std::uint8_t {
   ebpf,
   kvm,
   gvisor,
+  microvm,
 };
-inline constexpr std::size_t kFeatureCount = 18;
+inline constexpr std::size_t kFeatureCount = 19;
 std::span<const Feature> all_features() noexcept;
 std::string_view to_string(
     Feature feature) noexcept;  // "user_namespaces": the key in JSON; of some also in `require`
@@ -77,6 +78,7 @@ struct HostFacts {
   std::vector<std::string> controllers;  // in which we may make groups of our own
   std::array<Fact, kFeatureCount> facts;
   std::string gvisor_platform;  // by which runsc runs programs here; empty: it does not
+  std::string accelerator;      // of virtual machines: "kvm", "tcg"; empty: there are none
   bool gvisor_traces = false;   // it tells what they do
   Capacity capacity;
 

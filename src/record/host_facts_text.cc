@@ -52,6 +52,7 @@ std::string to_text(const HostFacts& facts) {
   }
   line(controllers);
   line("platform " + one_line(facts.gvisor_platform));
+  line("accelerator " + one_line(facts.accelerator));
   line(facts.gvisor_traces ? "1" : "0");
   for (const Fact& fact : facts.facts) {
     line(std::to_string(static_cast<unsigned>(fact.support)) + "\t" + one_line(fact.detail) + "\t" +
@@ -63,7 +64,7 @@ std::string to_text(const HostFacts& facts) {
 Result<HostFacts> host_facts_from(std::string_view text) {
   const std::vector<std::string> lines = parts_of(text, '\n');
   const Error broken{Errc::invalid, "no facts of a host"};
-  if (lines.size() != 10 + kFeatureCount || lines[0] != kMark) return broken;
+  if (lines.size() != 11 + kFeatureCount || lines[0] != kMark) return broken;
   HostFacts facts;
   facts.kernel = lines[1];
   facts.machine = lines[2];
@@ -78,9 +79,12 @@ Result<HostFacts> host_facts_from(std::string_view text) {
   constexpr std::string_view kPlatform = "platform ";
   if (!lines[8].starts_with(kPlatform)) return broken;
   facts.gvisor_platform = lines[8].substr(kPlatform.size());
-  facts.gvisor_traces = lines[9] == "1";
+  constexpr std::string_view kAccelerator = "accelerator ";
+  if (!lines[9].starts_with(kAccelerator)) return broken;
+  facts.accelerator = lines[9].substr(kAccelerator.size());
+  facts.gvisor_traces = lines[10] == "1";
   for (std::size_t index = 0; index < kFeatureCount; ++index) {
-    const std::string& line = lines[10 + index];
+    const std::string& line = lines[11 + index];
     const std::size_t first = line.find('\t');
     const std::size_t second = line.find('\t', first + 1);
     if (first == std::string::npos || second == std::string::npos) return broken;

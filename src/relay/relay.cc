@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <poll.h>
 #include <span>
@@ -55,6 +56,8 @@ class Relay {
   void settle_trace();
   void switch_host(os::Fd control);
   bool passes(std::span<const std::byte> body);
+  bool holds_back(std::span<const std::byte> body);
+  void tell_time();
   void write_host();
   Status write_guest();
   void finish();
@@ -69,6 +72,10 @@ class Relay {
   std::string words_;
   bool has_begun_ = false;     // the guest has said something
   bool awaits_hello_ = false;  // what it said to an earlier host is for nobody
+  bool has_heard_host_ = false;
+  // Of a machine that is not ready for it: it is told the time when it can hear it, and everything
+  // else after that.
+  std::optional<frame::Wake> wake_;
 };
 
 // On a new stream nothing is half sent, in neither direction: what was not sent whole to the guest
@@ -98,8 +105,28 @@ std::optional<RelayEnd> Relay::hear_host() {
     const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
     if (!body) return std::nullopt;
-    to_guest_.add_body(*body);
+    if (!holds_back(*body)) to_guest_.add_body(*body);
   }
+}
+
+bool Relay::holds_back(std::span<const std::byte> body) {
+  if (std::exchange(has_heard_host_, true)) return false;
+  auto said = frame::decode_to_guest(body);
+  auto* const wake = said ? std::get_if<frame::Wake>(&*said) : nullptr;
+  if (wake == nullptr) return false;
+  wake_ = std::move(*wake);
+  return true;
+}
+
+void Relay::tell_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  wake_->clock =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  Owed first;
+  first.add(encode(frame::ToGuest{*std::move(wake_)}));
+  first.add(to_guest_.rest());
+  to_guest_ = std::move(first);
+  wake_.reset();
 }
 
 // By its type byte alone.
@@ -110,6 +137,13 @@ bool is_a(std::span<const std::byte> body) {
 }
 
 bool Relay::passes(std::span<const std::byte> body) {
+  if (wake_) {
+    const auto ready = frame::decode_from_guest(body);
+    if (ready && std::holds_alternative<frame::Ready>(*ready)) {
+      tell_time();
+      return false;
+    }
+  }
   // From here on the end of the stream is our end, and the launcher's own is not.
   if (!std::exchange(has_begun_, true)) static_cast<void>(os::set_parent_death_signal(0));
   if (!awaits_hello_) return true;
@@ -186,7 +220,7 @@ void Relay::write_host() {
 }
 
 Status Relay::write_guest() {
-  while (!to_guest_.empty()) {
+  while (!to_guest_.empty() && !wake_) {
     const auto rest = to_guest_.rest();
     const ssize_t sent = ::write(ends_.to_guest.get(), rest.data(), rest.size());
     if (sent < 0 && errno == EINTR) continue;
@@ -223,7 +257,7 @@ Relay::Watched Relay::watched() const {
       static_cast<short>(when(!to_guest_.is_full(), POLLIN) | when(!to_host_.empty(), POLLOUT));
   return {{
       {ends_.control.get(), from_host, 0},
-      {to_guest_.empty() ? -1 : ends_.to_guest.get(), POLLOUT, 0},
+      {to_guest_.empty() || wake_ ? -1 : ends_.to_guest.get(), POLLOUT, 0},
       {to_host_.is_full() ? -1 : ends_.from_guest.get(), POLLIN, 0},
       {ends_.words ? ends_.words.get() : -1, POLLIN, 0},
       {ends_.engine.get(), POLLIN, 0},

@@ -194,6 +194,26 @@ TEST(Relay, TellsTheLastWordsOfAnEngineThatCouldNotBegin) {
   EXPECT_EQ(failed->step, "engine: cannot create sandbox");
 }
 
+TEST(Relay, TellsAMachineTheTimeWhenItIsReadyForIt) {
+  Rig rig;
+  write(rig.host, encode(ToGuest{frame::Wake{.host_name = "h", .seed = "s", .clock = 0}}));
+  write(rig.host, encode(ToGuest{frame::AskUsage{.request = 7}}));
+  Reader in{rig.guest_in};
+  EXPECT_FALSE(in.next(200));
+  write(rig.guest_out, encode(FromGuest{frame::Ready{}}));
+  const auto first = in.next();
+  ASSERT_TRUE(first);
+  const auto wake = std::get<frame::Wake>(*frame::decode_to_guest(*first));
+  EXPECT_EQ(wake.host_name, "h");
+  EXPECT_GT(wake.clock, 1'700'000'000'000'000'000U);
+  const auto second = in.next();
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(std::holds_alternative<frame::AskUsage>(*frame::decode_to_guest(*second)));
+  // Ready was for the relay alone.
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  EXPECT_TRUE(Reader{rig.host}.said<frame::Hello>());
+}
+
 TEST(Relay, TellsWhatProgramsDidBeforeWhatTheGuestSaidOfThem) {
   const auto name = *os::UnixAddress::abstract("cordon-relay-" + std::to_string(::getpid()));
   os::Fd listener = *os::unix_listen(name, os::SocketType::seqpacket);

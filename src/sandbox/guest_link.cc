@@ -135,6 +135,8 @@ Status GuestLink::hear(Said& said) {
   } else if constexpr (std::is_same_v<Said, frame::Traced>) {
     if (traced_) traced_(said);
     return {};
+  } else if constexpr (std::is_same_v<Said, frame::Ready>) {
+    return Error{Errc::invalid, "Ready is not for a host"};
   } else if constexpr (std::is_same_v<Said, frame::FileReply>) {
     return files_.take(std::move(said));
   } else if constexpr (requires { said.tunnel; }) {

@@ -12,9 +12,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "callers"))
 
-from caller import descendants, survivors  # noqa: E402
+from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
 from pace import slow  # noqa: E402
+from parts import apart, descriptors, started, status  # noqa: E402
 
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
 
@@ -87,55 +88,22 @@ def strengthens(caller):
     equal(caller.run(["--policy", file, "--isolation", "gvisor"], ["true"]).code, 0)
 
 
-def parts(child):
-    """Its processes on the host, by what they are."""
-    named = {}
-    for pid in descendants(child.pid):
-        try:
-            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
-        except OSError:
-            continue
-        for name in ("cordon-relay", "runsc-gofer", "runsc-sandbox", "runsc"):
-            if words == name:
-                named[name] = pid
-    return named
-
-
-def started(caller):
-    child, report = caller.start([], ["sh", "-c", "echo up; sleep 1000"])
-    equal(child.stdout.readline(), b"up\n")
-    found = parts(child)
-    equal(sorted(found), ["cordon-relay", "runsc", "runsc-gofer", "runsc-sandbox"])
-    return child, report, found
-
-
-def status(pid):
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+PARTS = ("cordon-relay", "runsc", "runsc-gofer", "runsc-sandbox")
 
 
 def weakness(caller):
     """C292: what each part could do to the host."""
     gvisor(caller)
-    child, report, found = started(caller)
+    child, report, found = started(caller, PARTS)
     try:
-        own = os.readlink("/proc/self/ns/user")
-        for name, pid in found.items():
-            facts = status(pid)
-            expect(facts["Uid"].split()[0] != "0", name, "is root of the host")
-            if caller.name == "root":
-                expect(int(facts["Uid"].split()[0]) >= 0x70000000, name, facts["Uid"])
-            equal(facts["NoNewPrivs"], "1", name)
-            for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
-                expect(os.readlink(f"/proc/{pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), name, kind, own)
+        apart(caller, found)
         for name in ("runsc-gofer", "runsc-sandbox", "cordon-relay"):
             equal(status(found[name])["Seccomp"], "2", name)
         equal(status(found["cordon-relay"])["CapEff"], "0" * 16)
         equal(status(found["runsc-sandbox"])["CapEff"], "0000000000240000", "of a user namespace of its own")
         mounts = pathlib.Path(f"/proc/{found['runsc-sandbox']}/mounts").read_text().splitlines()
         expect(len(mounts) <= 2, mounts)
-        relay = sorted(os.readlink(f"/proc/{found['cordon-relay']}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{found['cordon-relay']}/fd"))
-        equal(relay, ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "pipe", "pipe", "pipe", "socket"])
+        equal(descriptors(found["cordon-relay"]), ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "pipe", "pipe", "pipe", "socket"])
         # What the file server could reach, were it taken over: its own root and the sandbox's tree, where nothing of the host is but what is shown.
         root = pathlib.Path(f"/proc/{found['runsc-gofer']}/root")
         names = {name for name in os.listdir(root)}
@@ -161,8 +129,8 @@ def stream(caller):
 def deaths(caller):
     """C296: each part is killed; the run ends with a verdict, and nothing is left."""
     gvisor(caller)
-    for name in ("cordon-relay", "runsc", "runsc-gofer", "runsc-sandbox"):
-        child, report, found = started(caller)
+    for name in PARTS:
+        child, report, found = started(caller, PARTS)
         os.kill(found[name], signal.SIGKILL)
         if name == "runsc-gofer":          # its kernel goes on without files, until somebody ends it
             time.sleep(0.2)
@@ -291,7 +259,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, stream, deaths, refused, doctor, together)}
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, stream, deaths, refused, doctor, told, unnamed, untold, together)}
 
 if __name__ == "__main__":
     main(CHECKS)

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiers on a node: what the floor names is run, what it does not name is refused, and what it asks for at least is held. 77: needs root."""
+import glob
 import json
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cordond"))
 
-from api import equal, expect, main  # noqa: E402
+from api import equal, expect, main, started  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
+QEMU = "/usr/bin/qemu-system-x86_64"
 NAMED = "runsc = /usr/bin/runsc\n"
 GVISOR = {"isolation": "gvisor"}
 
@@ -100,7 +104,31 @@ def told(_):
         expect(len(numbers()) == len(set(numbers())), "told twice", numbers())
 
 
-CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told}
+def machine(_):
+    """A virtual machine that the floor names, and that a node's death does not end; nothing beside it is let in."""
+    if not os.path.exists(QEMU) or not glob.glob("/boot/vmlinuz-*"):
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        subprocess.run([pathlib.Path(PROGRAMS) / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
+        with Daemon(PROGRAMS, floor=f"qemu = {QEMU}\nmachine = {place}\n") as node, node.client() as client:
+            inside = kernel(node, {"isolation": "microvm"})
+            equal(inside.status, 200, inside)
+            expect(inside.json["stdout"] != kernel(node, {}).json["stdout"], "one kernel for both", inside)
+            made = client.ask("POST", "/v1/sandboxes", {"policy": {"isolation": "microvm"}})
+            equal((made.status, made.json["isolation"]), (201, "microvm"), made)
+            node.node.kill()
+            node.node.wait()
+            node.start_node()
+            with node.client() as again:
+                after = again.ask("GET", f"/v1/sandboxes/{made.json['id']}").json
+                equal(after["isolation"], "microvm")
+                started(again, made.json["id"], "uname", "-n")
+    with Daemon(PROGRAMS) as node:
+        refused = kernel(node, {"isolation": "microvm"})
+        expect(refused.status in (403, 422, 503) and b"the floor names no qemu" in refused.body, refused)
+
+
+CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told, "machine": machine}
 
 if __name__ == "__main__":
     if not os.path.exists("/usr/bin/runsc"):

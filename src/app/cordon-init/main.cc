@@ -2,7 +2,7 @@
 // cordon-init: pid 1 of every sandbox. The launcher has put the control stream at descriptor 3, and
 // where somebody wants to be told of calls, the way to them at 4. `cordon-init stdio`: the stream
 // is what standard input and output are, as behind a user-space kernel. `cordon-init probe`: says
-// by its exit code what such a kernel lacks.
+// by its exit code what such a kernel lacks. `/init`: the first program of a virtual machine.
 #include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "guest/guest.h"
+#include "guest/machine.h"
 #include "guest/probe_kernel.h"
 #include "os/directory.h"
 #include "os/fd.h"
@@ -61,6 +62,7 @@ int main(int count, char** words) {
   ::mallopt(M_MMAP_THRESHOLD, kLargest);
   ::mallopt(M_TRIM_THRESHOLD, kLargest);
   ::mallopt(M_TOP_PAD, 0);
+  if (count > 0 && std::string_view{words[0]} == "/init" && ::getpid() == 1) guest::be_machine();
   const std::string_view word = count == 2 ? words[1] : "";
   if (word == "probe") return static_cast<int>(guest::probe_kernel());
   return static_cast<int>(word == "stdio" ? serve_stdio() : serve_socket());

@@ -78,6 +78,9 @@ Status serve_nodes(const ServiceWords& words) {
   facts[Feature::gvisor] = std::move(gvisor.fact);
   facts.gvisor_platform = std::move(gvisor.platform);
   facts.gvisor_traces = floor.monitor && gvisor.traces;
+  launcher::EngineTrial machine = launcher::try_machine(workshop);
+  facts[Feature::microvm] = std::move(machine.fact);
+  facts.accelerator = std::move(machine.platform);
   TRY(launcher::Server server,
       launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), to_text(facts),
                            keeper_of(words, floor)));

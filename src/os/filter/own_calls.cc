@@ -196,6 +196,46 @@ std::vector<RuledCall> relay_calls() {
   };
 }
 
+// It works below one directory that it has open, by names and by what it has opened there, and
+// answers on one stream. What it opens it cannot execute, and it makes neither sockets nor
+// processes.
+std::vector<RuledCall> files_calls() {
+  return {
+      plain("read", SYS_read),
+      plain("write", SYS_write),
+      plain("close", SYS_close),
+      // Names.
+      plain("openat", SYS_openat),
+      plain("openat2", SYS_openat2),
+      plain("newfstatat", SYS_newfstatat),
+      plain("readlinkat", SYS_readlinkat),
+      plain("symlinkat", SYS_symlinkat),
+      plain("linkat", SYS_linkat),
+      plain("mknodat", SYS_mknodat),
+      plain("mkdirat", SYS_mkdirat),
+      plain("unlinkat", SYS_unlinkat),
+      plain("renameat2", SYS_renameat2),
+      plain("umask", SYS_umask),
+      plain("fchmodat", SYS_fchmodat),
+      plain("fchownat", SYS_fchownat),
+      plain("utimensat", SYS_utimensat),
+      // What is open.
+      plain("fstat", SYS_fstat),
+      plain("fstatfs", SYS_fstatfs),
+      plain("pread64", SYS_pread64),
+      plain("pwrite64", SYS_pwrite64),
+      plain("ftruncate", SYS_ftruncate),
+      plain("fallocate", SYS_fallocate),
+      plain("lseek", SYS_lseek),
+      plain("fsync", SYS_fsync),
+      plain("fdatasync", SYS_fdatasync),
+      plain("getdents64", SYS_getdents64),
+      // The way to the end.
+      plain("futex", SYS_futex),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+  };
+}
+
 }  // namespace
 
 std::vector<RuledCall> own_calls(OwnProgram program) {
@@ -204,6 +244,8 @@ std::vector<RuledCall> own_calls(OwnProgram program) {
       return with_memory_and_end(broker_calls());
     case OwnProgram::egress:
       return with_memory_and_end(egress_calls());
+    case OwnProgram::files:
+      return with_memory_and_end(files_calls());
     case OwnProgram::notary:
       return with_memory_and_end(notary_calls());
     case OwnProgram::relay:

@@ -4,7 +4,7 @@
 namespace cordon::os {
 namespace {
 
-// kBroker, kEgress, kNotary, kUnpack: written by the generator.
+// kBroker, kEgress and so on: written by the generator.
 #include "os/filter/own_programs.inc"
 
 }  // namespace
@@ -15,6 +15,8 @@ FilterProgram own_filter(OwnProgram program) {
       return kBroker;
     case OwnProgram::egress:
       return kEgress;
+    case OwnProgram::files:
+      return kFiles;
     case OwnProgram::notary:
       return kNotary;
     case OwnProgram::relay:

@@ -9,11 +9,11 @@
 
 namespace cordon::os {
 
-enum class OwnProgram : std::uint8_t { broker, egress, notary, relay, unpack };
+enum class OwnProgram : std::uint8_t { broker, egress, files, notary, relay, unpack };
 
 inline constexpr OwnProgram kOwnPrograms[] = {OwnProgram::broker, OwnProgram::egress,
-                                              OwnProgram::notary, OwnProgram::relay,
-                                              OwnProgram::unpack};
+                                              OwnProgram::files,  OwnProgram::notary,
+                                              OwnProgram::relay,  OwnProgram::unpack};
 
 // No list is longer.
 inline constexpr std::size_t kMostOwnCalls = 80;
@@ -24,6 +24,8 @@ constexpr std::string_view to_string(OwnProgram program) {
       return "broker";
     case OwnProgram::egress:
       return "egress";
+    case OwnProgram::files:
+      return "files";
     case OwnProgram::notary:
       return "notary";
     case OwnProgram::relay:

@@ -333,8 +333,8 @@ async::Task<std::vector<os::Fd>> LauncherLink::open_recorder(std::vector<os::Fd>
   co_return std::move(message.fds);
 }
 
-async::Task<frame::EngineTried> LauncherLink::try_engine() {
-  CO_TRY(Message message, co_await ask(frame::TryEngine{}, "engine"));
+async::Task<frame::EngineTried> LauncherLink::try_engine(bool machine) {
+  CO_TRY(Message message, co_await ask(frame::TryEngine{machine}, "engine"));
   auto* const tried = std::get_if<frame::EngineTried>(&message.body);
   if (tried == nullptr) co_return error_of(message.body);
   co_return std::move(*tried);

@@ -85,7 +85,7 @@ class LauncherLink {
   // what an earlier launcher gave. `unavailable`: there is none.
   async::Task<std::vector<os::Fd>> open_recorder(std::vector<os::Fd> kept = {});
   // Whether gVisor works here; takes as long as a sandbox behind it.
-  async::Task<frame::EngineTried> try_engine();
+  async::Task<frame::EngineTried> try_engine(bool machine);
   // Has a source of secrets read for the tenant's broker, which knows the secret by `ticket`.
   // Returns before it is read. Before: open_broker().
   async::Task<void> read_source(frame::ReadSource wanted);

@@ -52,9 +52,11 @@ Result<StartedLauncher> start_launcher(const std::string& program) {
   const std::array<const os::Fd*, 1> fds{&pair.two};  // becomes descriptor 3
   // All that it is told of the caller's surroundings.
   std::vector<std::string> environment;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
-  if (const char* runsc = std::getenv(frame::kRunscVariable); runsc != nullptr) {
-    environment.push_back(std::string{frame::kRunscVariable} + "=" + runsc);
+  for (const char* name : {frame::kRunscVariable, frame::kQemuVariable, frame::kMachineVariable}) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
+    if (const char* value = std::getenv(name); value != nullptr) {
+      environment.push_back(std::string{name} + "=" + value);
+    }
   }
   TRY(os::Child child, os::spawn(program, {"cordon-launcher"}, std::move(environment), fds));
   return StartedLauncher{std::move(child), std::move(pair.one)};

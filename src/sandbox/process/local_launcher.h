@@ -40,7 +40,7 @@ class LocalLauncher {
     co_return std::move(opened.link);
   }
   async::Task<os::Fd> open_broker() { return link_.open_broker({}); }
-  async::Task<frame::EngineTried> try_engine() { return link_.try_engine(); }
+  async::Task<frame::EngineTried> try_engine(bool machine) { return link_.try_engine(machine); }
 
   // Calls `act` once, when the launcher has ended. One at a time; `ignore_end` takes it back.
   void when_ended(std::function<void()> act);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file tree as a guest's kernel asks for it (FUSE), served with the rights of the process that
+// serves: what the host's kernel refuses to it, it refuses to the guest. Links are followed by the
+// guest alone, names are looked up below the tree's root and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <sys/stat.h>
+#include <vector>
+
+#include "base/result.h"
+#include "files/nodes.h"
+#include "files/request.h"
+#include "os/fd.h"
+
+namespace cordon::files {
+
+// A guest's kernel believes what it was told for so long; then it asks again, because somebody on
+// the host may work in the same directory.
+inline constexpr std::uint64_t kBelieved = 1;  // seconds
+
+class TreeServer {
+ public:
+  // `root`: a directory, O_PATH. Before: the umask is 0, and what the process may not write it
+  // cannot.
+  explicit TreeServer(os::Fd root) : nodes_{std::move(root)} {}
+
+  // An errno, 0 where it was done; nothing for a request that has no answer.
+  std::optional<int> answer(Request& request, Reply& reply);
+
+  std::size_t known() const noexcept { return nodes_.size(); }
+
+ private:
+  struct Handle {
+    os::Fd file;
+    NodeId node;
+  };
+
+  // tree_attributes.cc
+  Status init(Request& request, Reply& reply);
+  Status get_attributes(Request& request, Reply& reply);
+  Status set_attributes(Request& request, Reply& reply);
+  Status status_of_system(Request& request, Reply& reply);
+  Result<struct stat> stat_of(NodeId id) const;
+  fuse_attr shown(const struct stat& st);
+  Result<fuse_entry_out> entry_of(NodeId parent, std::string_view name, const struct stat& st);
+  void forget_many(Request& request);
+
+  // tree_names.cc
+  Status look_up(Request& request, Reply& reply);
+  Status read_link(Request& request, Reply& reply);
+  Status make_link(Request& request, Reply& reply);  // symbolic
+  Status make_node(Request& request, Reply& reply);
+  Status make_directory(Request& request, Reply& reply);
+  Status remove(Request& request, int flags);
+  Status rename(NodeId to, unsigned flags, Request& request);
+  Status link(Request& request, Reply& reply);
+  Status tell_new(NodeId parent, std::string_view name, const os::Fd& directory, Reply& reply);
+
+  // tree_data.cc
+  Status create(Request& request, Reply& reply);
+  Status open(Request& request, Reply& reply);
+  Status read(Request& request, Reply& reply);
+  Status write(Request& request, Reply& reply);
+  Status release(Request& request);
+  Status synchronize(Request& request);
+  Status allocate(Request& request);
+  Status seek(Request& request, Reply& reply);
+  Status open_directory(Request& request, Reply& reply);
+  Status read_directory(Request& request, Reply& reply, bool with_entries);
+  Status add_entry(NodeId parent, const os::Fd& directory, std::string_view name,
+                   const fuse_dirent& entry, std::size_t most, Reply& reply);
+  std::uint64_t keep(os::Fd file, NodeId node);
+  Result<const os::Fd*> handle(std::uint64_t number) const;
+
+  Status dispatch(Request& request, Reply& reply);
+
+  Nodes nodes_;
+  std::map<std::uint64_t, Handle> handles_;
+  std::uint64_t last_handle_ = 0;
+  std::vector<std::uint64_t> devices_;  // as seen so far: a number of ours for each
+};
+
+// For a request that is shorter than its kind, or asks for what has no meaning.
+inline Error senseless() { return Error::from_errno("request", EINVAL); }
+
+}  // namespace cordon::files

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/carry_files.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <span>
+#include <unistd.h>
+#include <vector>
+
+namespace cordon::guest {
+namespace {
+
+// Longer than any message, either way: a kernel gives and takes each as a whole.
+constexpr std::size_t kLongest = std::size_t{256} << 10U;
+
+class Carrier {
+ public:
+  Carrier(const os::Fd& fuse, const os::Fd& port) : fuse_{fuse}, port_{port} {
+    request_.reserve(kLongest);
+    answers_.reserve(2 * kLongest);
+  }
+
+  bool owes() const noexcept { return sent_ < request_.size(); }
+  Status ask();     // from the kernel, unless one is still being sent
+  Status send();    // to the host
+  Status answer();  // from the host, to the kernel
+
+ private:
+  const os::Fd& fuse_;
+  const os::Fd& port_;
+  std::vector<std::byte> request_;
+  std::size_t sent_ = 0;
+  std::vector<std::byte> answers_;
+};
+
+Status Carrier::ask() {
+  while (!owes()) {
+    request_.resize(kLongest);
+    sent_ = 0;
+    const ssize_t got = ::read(fuse_.get(), request_.data(), request_.size());
+    const int number = errno;
+    request_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    // ENOENT: whoever asked has gone meanwhile.
+    if (got < 0 && (number == EINTR || number == ENOENT)) continue;
+    if (got < 0 && number == EAGAIN) return {};
+    if (got <= 0) return Error::from_errno("read /dev/fuse", number);
+    TRY_DO(send());
+  }
+  return {};
+}
+
+Status Carrier::send() {
+  while (owes()) {
+    const ssize_t part = ::write(port_.get(), request_.data() + sent_, request_.size() - sent_);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0 && errno == EAGAIN) return {};
+    if (part < 0) return Error::from_errno("write");
+    sent_ += static_cast<std::size_t>(part);
+  }
+  return {};
+}
+
+Status Carrier::answer() {
+  std::array<std::byte, 65536> piece{};
+  const ssize_t got = ::read(port_.get(), piece.data(), piece.size());
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+  if (got < 0) return Error::from_errno("read");
+  if (got == 0) return Error{Errc::unavailable, "nobody serves files"};
+  answers_.insert(answers_.end(), piece.begin(), piece.begin() + got);
+  std::size_t at = 0;
+  while (answers_.size() - at >= sizeof(fuse_out_header)) {
+    fuse_out_header head{};
+    std::memcpy(&head, answers_.data() + at, sizeof head);
+    if (head.len < sizeof head || head.len > kLongest) return Error{Errc::invalid, "no answer"};
+    if (answers_.size() - at < head.len) break;
+    // Refused where nobody waits for it any more.
+    static_cast<void>(::write(fuse_.get(), answers_.data() + at, head.len) < 0);
+    at += head.len;
+  }
+  answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(at));
+  return {};
+}
+
+}  // namespace
+
+Status carry_files(const os::Fd& fuse, const os::Fd& port, const os::Fd& until) {
+  Carrier carrier{fuse, port};
+  for (;;) {
+    const auto port_events = static_cast<short>(POLLIN | (carrier.owes() ? POLLOUT : 0));
+    std::array<pollfd, 3> ready{
+        {{.fd = until.get(), .events = POLLIN, .revents = 0},
+         {.fd = port.get(), .events = port_events, .revents = 0},
+         {.fd = carrier.owes() ? -1 : fuse.get(), .events = POLLIN, .revents = 0}}};
+    if (::poll(ready.data(), ready.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return Error::from_errno("poll");
+    }
+    if (ready[0].revents != 0) return {};
+    if ((ready[1].revents & ~POLLOUT) != 0) TRY_DO(carrier.answer());
+    if ((ready[1].revents & POLLOUT) != 0) TRY_DO(carrier.send());
+    if (ready[2].revents != 0) TRY_DO(carrier.ask());
+  }
+}
+
+}  // namespace cordon::guest

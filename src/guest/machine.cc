@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/machine.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <poll.h>
+#include <string>
+#include <sys/reboot.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "base/bytes.h"
+#include "frame/guest.h"
+#include "guest/carry_files.h"
+#include "guest/error_number.h"
+#include "guest/guest.h"
+#include "guest/machine_devices.h"
+#include "guest/machine_tree.h"
+#include "guest/wake.h"
+#include "os/file.h"
+#include "os/process.h"
+
+namespace cordon::guest {
+namespace {
+
+Status tell_failure(const os::Fd& port, const char* step, const Error& error) {
+  const auto bytes = encode(
+      frame::FromGuest{frame::Failed{.process = 0,
+                                     .step = std::string{"machine: "} + step + ": " + error.text(),
+                                     .error_number = number_of(error)}});
+  return os::write_all(port, as_text(bytes));
+}
+
+// A frame, and not a byte more: what follows is the guest's.
+Status read_exactly(const os::Fd& port, std::span<std::byte> into) {
+  while (!into.empty()) {
+    const ssize_t got = ::read(port.get(), into.data(), into.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got > 0) {
+      into = into.subspan(static_cast<std::size_t>(got));
+      continue;
+    }
+    // 0: nobody is at the far end, yet or for a moment.
+    if (got < 0 && errno != EAGAIN) return Error::from_errno("read");
+    pollfd news{.fd = port.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&news, 1, -1) > 0 && (news.revents & POLLIN) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+  }
+  return {};
+}
+
+Result<frame::Wake> await_wake(const os::Fd& port) {
+  std::uint32_t length = 0;
+  TRY_DO(read_exactly(port, std::as_writable_bytes(std::span{&length, 1})));
+  if (length == 0 || length > frame::kLongestGuestFrame) return Error{Errc::invalid, "no frame"};
+  std::vector<std::byte> body(length);
+  TRY_DO(read_exactly(port, body));
+  TRY(auto said, frame::decode_to_guest(body));
+  auto* const wake = std::get_if<frame::Wake>(&said);
+  if (wake == nullptr) return Error{Errc::invalid, "the first frame is not Wake"};
+  return std::move(*wake);
+}
+
+// In a pid and mount namespace of its own: signals to everybody end where the files are served.
+[[noreturn]] void be_guest(os::Fd control, const frame::Wake& wake) {
+  const Status stands = enter_machine_tree(wake);
+  if (!stands) {
+    static_cast<void>(tell_failure(control, "tree", stands.error()));
+    ::_exit(1);
+  }
+  auto out = os::duplicate(control);
+  if (!out || !os::set_nonblocking(control, true)) ::_exit(1);
+  ::_exit(static_cast<int>(run({std::move(control), *std::move(out)}, {})));
+}
+
+Status begin(os::Fd& control) {
+  TRY_DO(mount_kernel_files());
+  TRY_DO(load_modules());
+  TRY(control, open_port("cordon.control"));
+  TRY(const os::Fd files, open_port("cordon.files"));
+  TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));
+  TRY(const frame::Wake wake, await_wake(control));
+  TRY_DO(become_unlike_others(wake));
+  TRY(const os::Fd fuse, mount_tree());
+  TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
+  if (guest.pid == 0) be_guest(std::move(control), wake);
+  return carry_files(fuse, files, guest.pidfd);
+}
+
+}  // namespace
+
+void be_machine() {
+  os::Fd control;
+  const Status done = begin(control);
+  if (!done && control) static_cast<void>(tell_failure(control, "start", done.error()));
+  ::sync();
+  ::reboot(RB_AUTOBOOT);  // its monitor takes that for the end
+  for (;;) ::pause();
+}
+
+}  // namespace cordon::guest

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine's kernel needs before it has a file tree: its own files, drivers, ports.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace cordon::guest {
+
+Status mount_kernel_files();
+
+// Those of /modules, in the order of /modules/order.
+Status load_modules();
+
+// The port of that name, which does not block; waits until it is there.
+Result<os::Fd> open_port(std::string_view name);
+
+}  // namespace cordon::guest

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine is told so that it is no other one.
+#pragma once
+
+#include "base/result.h"
+#include "frame/guest.h"
+
+namespace cordon::guest {
+
+// Random numbers, the clock, the name and the network, in this order. Before: nothing has drawn a
+// random number that matters.
+Status become_unlike_others(const frame::Wake& wake);
+
+}  // namespace cordon::guest

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The microVM tier: what runs in it, how weak its parts are on the host, what is left when one of them dies. 77: no QEMU, or no kernel for it."""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "callers"))
+
+from caller import survivors  # noqa: E402
+from check import Skip, equal, expect, main  # noqa: E402
+from parts import apart, descriptors, started, status  # noqa: E402
+
+QEMU = os.environ.get("CORDON_QEMU", "/usr/bin/qemu-system-x86_64")
+PARTS = ("cordon-relay", "cordon-files", "qemu-system-x86_64")
+
+
+def machine(caller):
+    if not os.path.exists(QEMU) or not glob.glob("/boot/vmlinuz-*"):
+        raise Skip("no QEMU, or no kernel for it")
+    caller.isolation = "microvm"
+    return caller
+
+
+def runs(caller):
+    """The programs that an agent needs."""
+    machine(caller)
+    (caller.workspace / "a.c").write_text('#include <stdio.h>\nint main(void) { puts("compiled"); return 0; }\n')
+    script = ("python3 -c \"import json, ssl; print('python')\" && git init -q r && cd r && git config user.email a@b && git config user.name n && "
+              "echo x > f && git add f && git commit -qm one && git log --format=%s && cd .. && gcc -o a a.c && ./a && uname -r && ls -l a.c && exit 7")
+    ended = caller.run([], ["sh", "-c", script], timeout=300)
+    lines = ended.out.decode().splitlines()
+    equal((ended.code, lines[:3]), (7, ["python", "one", "compiled"]), ended.err)
+    expect(lines[3] != os.uname().release, "the host's own kernel", lines)
+    expect("a.c" in lines[4], lines)
+    said = {each["name"]: each for each in ended.report["enforcement"]["mechanisms"]}
+    expect(said["isolation"]["detail"].startswith("microvm: a machine of its own"), said["isolation"])
+    caller.isolation = "process"
+    equal(caller.run([], ["uname", "-r"]).out.strip(), os.uname().release.encode(), "the counter-arm")
+
+
+def files(caller):
+    """What is written arrives with its owner; what the host changes is seen; nothing else can be written; the disk has its size."""
+    machine(caller)
+    (caller.workspace / "before").write_text("1")
+    (caller.workspace / ".env").write_text("KEY=secret")
+    script = ("echo new > made; mkdir d; ln -s made l; ln made m; mv made d/moved; echo 2 > before; echo 2 > /usr/x; cat before; cat .env; "
+              "head -c 8388608 /dev/zero > /tmp/big; mknod n c 1 3; mkfifo p; stat -c '%h %s' d/moved; rm m; date +%s; echo up; read x; cat later")
+    child, report = caller.start(["--protect", "before", "--hide", ".env", "--disk", "4M"], ["sh", "-c", script], stdin=subprocess.PIPE)
+    lines = [child.stdout.readline() for _ in range(3)]
+    equal((lines[0].decode(), lines[2]), ("12 4\n", b"up\n"))
+    expect(abs(int(lines[1]) - time.time()) < 5, "the clock", lines)
+    made = caller.workspace / "d/moved"
+    equal((made.read_text(), made.stat().st_uid, made.stat().st_gid, os.readlink(caller.workspace / "l")), ("new\n", caller.uid, caller.uid, "made"))
+    expect(not pathlib.Path("/usr/x").exists(), "/usr was written")
+    (caller.workspace / "later").write_text("seen")
+    ended = caller.finish(child, report, 60, time.monotonic(), b"\n")
+    expect(ended.out.endswith(b"seen"), ended.out)
+    for words in (b"No space left", b"cannot create before", b"cannot create /usr/x", b"n: Operation not permitted"):
+        expect(words in ended.err, words, ended.err)
+    expect(b"secret" not in ended.out, ended.out)
+
+
+def weakness(caller):
+    """What each part could do to the host, were it taken over."""
+    machine(caller)
+    child, report, found = started(caller, PARTS)
+    try:
+        apart(caller, found)
+        for name, pid in found.items():
+            equal((status(pid)["Seccomp"], status(pid)["CapEff"], status(pid)["CapPrm"]), ("2", "0" * 16, "0" * 16), name)
+        qemu = found["qemu-system-x86_64"]
+        # Its own program, libraries and firmware, and nothing of the sandbox's tree nor of the host's people.
+        root = pathlib.Path(f"/proc/{qemu}/root")
+        equal(sorted(os.listdir(root)), ["dev", "lib", "lib64", "proc", "tmp", "usr"])
+        equal((sorted(os.listdir(root / "usr/bin")), sorted(os.listdir(root / "dev"))), (["qemu-system-x86_64"], ["null"]))
+        for line in pathlib.Path(f"/proc/{qemu}/mounts").read_text().splitlines():
+            where, options = line.split()[1], line.split()[3].split(",")
+            expect(where in ("/", "/proc") or "ro" in options, line)
+        own = set(descriptors(qemu)) - {"anon_inode", "socket", "pipe", "/dev/null"}
+        expect({name.rsplit("/", 1)[-1] for name in own} <= {"vmlinux", "initramfs", "tun"}, own)
+        # Who serves files sees the sandbox's tree, as the workload, and no machine.
+        expect("qemu-system-x86_64" not in os.listdir(f"/proc/{found['cordon-files']}/root"), "the server's root")
+        if caller.name == "root":
+            expect(status(qemu)["Uid"] != status(found["cordon-files"])["Uid"], "one id for both")
+        for kind in ("mnt",):
+            expect(os.readlink(f"/proc/{qemu}/ns/{kind}") != os.readlink(f"/proc/{found['cordon-files']}/ns/{kind}"), kind)
+    finally:
+        child.kill()
+        child.communicate()
+    equal(survivors(5), [])
+
+
+def deaths(caller):
+    """Each part is killed; the run ends with a verdict, and nothing is left."""
+    machine(caller)
+    for name in PARTS:
+        child, report, found = started(caller, PARTS)
+        os.kill(found[name], signal.SIGKILL)
+        ended = caller.finish(child, report, 20, time.monotonic())
+        expect(ended.code in (125, 128 + 15, 130, 137), name, ended.code, ended.err)
+        expect(ended.verdict.get("ending") in ("infrastructure", "killed"), name, ended.verdict)
+        equal(survivors(5), [], name)
+
+
+def limits(caller):
+    """Memory is the machine's own: more of it there is not, and no process of the host's ends for it."""
+    machine(caller)
+    ended = caller.run(["--memory", "192M", "--pids", "40"], ["sh", "-c", "grep MemTotal /proc/meminfo; ulimit -u; python3 -c \"bytearray(300 << 20)\"; echo $?"],
+                       timeout=120)
+    words = ended.out.decode().split()
+    expect(100_000 < int(words[1]) < 192 * 1024, words)
+    equal(words[3], "40")
+    expect(words[4] != "0", "300 MiB in a machine of 192", words, ended.err)
+
+
+def refused(caller):
+    """A QEMU that is none, and a kernel that somebody else could have written, are refused; nothing weaker runs."""
+    machine(caller)
+    ended = caller.run([], ["true"], env={**caller.environment(), "CORDON_QEMU": "/nonexistent"})
+    expect(ended.code == 126 and b"/nonexistent" in ended.err, ended.code, ended.err)
+    if caller.uid != 0:
+        return
+    place = caller.home / "machine"
+    built = caller.verb("machine", "build", "--into", str(place), "--json")
+    equal(json.loads(built.stdout)["directory"], str(place), built)
+    environment = {**caller.environment(), "CORDON_MACHINE": str(place)}
+    equal(caller.run([], ["true"], env=environment, timeout=120).code, 0, "the counter-arm")
+    os.chown(place / "initramfs", 12345, 12345)
+    shutil.rmtree(caller.home / ".cache", ignore_errors=True)
+    ended = caller.run([], ["true"], env=environment, timeout=120)
+    expect(ended.code == 126 and b"somebody but root can write it" in ended.err, ended.code, ended.err)
+
+
+def doctor(caller):
+    machine(caller)
+    facts = json.loads(caller.verb("doctor", "--json").stdout)["facts"]["microvm"]
+    expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
+
+
+CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, limits, refused, doctor)}
+
+if __name__ == "__main__":
+    main(CHECKS)
