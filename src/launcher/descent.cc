@@ -248,7 +248,10 @@ FailedStep descend(Descent& descent) {
     const std::span<const Step> steps =
         is_machine ? std::span<const Step>{kInMachine} : std::span<const Step>{kBehindEngine};
     if (auto failed = take_all(steps, descent)) return *std::move(failed);
-    const std::array<std::string, 1> arguments{"cordon-relay"};
+    std::vector<std::string> arguments{"cordon-relay"};
+    const MachineStart start = is_machine ? descent.engine->machine->start : MachineStart::cold;
+    if (start == MachineStart::save) arguments.emplace_back("save");
+    if (start == MachineStart::load) arguments.emplace_back("load");
     return {"exec", os::execveat(descent.relay, arguments, {})};
   }
   const std::span<const Step> tree = descent.plan != nullptr ? std::span<const Step>{kPlansTree}

@@ -155,6 +155,10 @@ Status place_relay_descriptors(Descent& descent) {
   std::vector<const os::Fd*> wanted{&descent.control, &parts.to_guest.write, &parts.from_guest.read,
                                     &parts.words.read, &descent.engine_end};
   if (descent.trace) wanted.push_back(&descent.trace);
+  if (parts.machine && parts.machine->start != MachineStart::cold) {
+    wanted.push_back(&parts.machine->monitor.one);
+    wanted.push_back(&parts.machine->state);
+  }
   return place_descriptors({&null, &null, &null}, wanted);
 }
 

@@ -19,6 +19,7 @@
 #include "launcher/wake.h"
 #include "os/file.h"
 #include "os/filter/filter.h"
+#include "os/memfd.h"
 #include "os/namespace.h"
 #include "os/socket.h"
 
@@ -26,6 +27,7 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::chrono::seconds kLongestDescent{10};
+constexpr int kRelaySaved = 3;  // relay::RelayEnd::saved, of a module that this one does not use
 
 LaunchFailure read_report(const std::string& text) {
   const std::size_t first = text.find('\n');
@@ -80,8 +82,11 @@ class Launch {
   Result<std::string> start();
   // Before: start gave an empty report.
   Sandbox take();
+  // Of a machine, between prepare and start: what it will be saved to, once it has ended.
+  Result<MachineTemplate> will_be_saved();
 
  private:
+  Status choose_start();
   [[noreturn]] void be_child(const os::Fd& net, const os::Fd& reports);
 
   const JudgedPlan& plan_;
@@ -124,12 +129,30 @@ Status Launch::prepare() {
   if (plan_->engine != frame::Engine::none) {
     TRY(EngineParts parts, open_engine(*plan_, workshop_.floor));
     engine_.emplace(std::move(parts));
+    TRY_DO(choose_start());
   }
   const auto filter = os::filter_profile_from_string(plan_->setup.fences.filter);
   if (filter && os::has_notify(*filter)) {
     TRY(witness_, os::socketpair(os::SocketType::seqpacket));
   }
   return {};
+}
+
+// As one that was saved, where there is such a one.
+Status Launch::choose_start() {
+  if (plan_->engine != frame::Engine::machine) return {};
+  const Floor& floor = workshop_.floor;
+  const TemplateKey key{.memory = plan_->machine.memory, .kvm = plan_->machine.kvm};
+  const MachineTemplate* const saved = workshop_.machines.find(key, floor.machine, floor.qemu);
+  return saved != nullptr ? prepare_to_load(*engine_->machine, *saved) : Status{};
+}
+
+Result<MachineTemplate> Launch::will_be_saved() {
+  TRY_DO(prepare_to_save(*engine_->machine, plan_->machine.memory));
+  MachineTemplate made;
+  TRY(made.memory, os::duplicate(engine_->machine->memory));
+  TRY(made.state, os::duplicate(engine_->machine->state));
+  return made;
 }
 
 void Launch::be_child(const os::Fd& net, const os::Fd& low_reports) {
@@ -266,6 +289,30 @@ std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& wo
     if (berth->is_alive() && failure->error.cause().value() != ESRCH) return moved;
   }
   return launch_from_nothing(plan, workshop, false);
+}
+
+Result<MachineTemplate> save_machine(const JudgedPlan& plan, Workshop& workshop,
+                                     std::chrono::seconds patience) {
+  Launch launch{plan, workshop, true};
+  TRY_DO(launch.prepare());
+  TRY(MachineTemplate made, launch.will_be_saved());
+  TRY(const std::string report, launch.start());
+  if (!report.empty()) return read_report(report).error;
+  {
+    Sandbox machine = launch.take();
+    pollfd end{.fd = machine.init.pidfd().get(), .events = POLLIN, .revents = 0};
+    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+    if (::poll(&end, 1, static_cast<int>(wait.count())) <= 0) {
+      return Error{Errc::timeout, "it does not answer"};
+    }
+    TRY(const os::ExitStatus ended, std::move(machine.init).wait());
+    if (ended != os::ExitStatus{.value = kRelaySaved}) {
+      return Error{Errc::unavailable, "a machine could not be saved"};
+    }
+  }
+  TRY_DO(os::seal(made.memory));
+  TRY_DO(os::seal(made.state));
+  return made;
 }
 
 std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop) {

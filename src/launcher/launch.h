@@ -2,6 +2,7 @@
 // From a judged plan to a living pid 1.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "launcher/group_pool.h"
 #include "launcher/groups.h"
 #include "launcher/identity.h"
+#include "launcher/machine_templates.h"
 #include "launcher/net_pool.h"
 #include "launcher/notary.h"
 #include "launcher/program.h"
@@ -49,6 +51,7 @@ struct Workshop {
   os::CgroupTrees trees;
   GroupPool groups;
   BerthPool berths;
+  MachineTemplates machines{};
   Home home;  // of a service: where the launcher itself is
 
   // A namespace as the plan wants it, and where it has a way out, that way held by its egress.
@@ -89,5 +92,9 @@ struct Sandbox {
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop);
 // The same from nothing, for a trial: where it has a network, nobody holds what it ends at.
 std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop);
+
+// A machine as the plan wants it, started and saved when it is ready for its Wake.
+Result<MachineTemplate> save_machine(const JudgedPlan& plan, Workshop& workshop,
+                                     std::chrono::seconds patience);
 
 }  // namespace cordon::launcher

@@ -22,6 +22,7 @@
 #include "os/capability.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/memfd.h"
 #include "os/mount.h"
 #include "os/namespace.h"
 #include "os/prctl.h"
@@ -118,12 +119,20 @@ Status be_qemu(const Descent& descent) {
   const bool one_id = descent.ids.init_uid == descent.ids.workload_uid;
   TRY_DO(become(descent, one_id ? descent.fences.uid : kInitId,
                 one_id ? descent.fences.gid : kInitId));
-  std::vector<const os::Fd*> wanted{&parts.control.two, &parts.files.two, &parts.kernel,
-                                    &parts.initramfs};
-  if (descent.link) wanted.push_back(&descent.link);
+  const auto or_null = [&null](const os::Fd& fd) { return fd ? &fd : &null; };
+  const bool is_loaded = parts.start == MachineStart::load;
+  const std::array<const os::Fd*, 7> wanted{
+      &parts.control.two,
+      &parts.files.two,
+      is_loaded ? &null : &parts.kernel,
+      is_loaded ? &null : &parts.initramfs,
+      or_null(descent.link),
+      or_null(parts.memory),
+      or_null(parts.monitor.two),
+  };
   const os::Fd& words = descent.engine->words.write;
   TRY_DO(place_descriptors({&null, &words, &words}, wanted));
-  return os::execve(kQemuPlace, qemu_arguments(plan, parts.kilohertz), {});
+  return os::execve(kQemuPlace, qemu_arguments(plan, parts.start, parts.kilohertz), {});
 }
 
 // As the workload itself: what it may not do in its tree, nobody does for it.
@@ -165,10 +174,32 @@ Result<MachineParts> open_machine(const std::string& qemu, const std::string& di
   return parts;
 }
 
+Status prepare_to_save(MachineParts& parts, std::uint64_t memory) {
+  parts.start = MachineStart::save;
+  TRY(parts.monitor, os::socketpair(os::SocketType::stream));
+  TRY(parts.memory, os::memfd_create("machine"));
+  TRY(parts.state, os::memfd_create("machine-state"));
+  if (::ftruncate(parts.memory.get(), static_cast<off_t>(memory)) != 0) {
+    return Error::from_errno("ftruncate");
+  }
+  return {};
+}
+
+Status prepare_to_load(MachineParts& parts, const MachineTemplate& saved) {
+  parts.start = MachineStart::load;
+  TRY(parts.monitor, os::socketpair(os::SocketType::stream));
+  TRY(parts.memory, os::duplicate(saved.memory));
+  // Each reads it from the start: a copy of the descriptor would share its position.
+  TRY(parts.state, os::openat(os::at_cwd(), os::proc_path(saved.state).c_str(), O_RDONLY));
+  return {};
+}
+
 Status enter_machine_network(Descent& descent) {
   TRY_DO(os::setns(descent.network, os::Ns::net));
-  if (!(*descent.plan)->network) return {};
+  const bool has_network = (*descent.plan)->network;
+  if (!has_network && descent.engine->machine->start == MachineStart::cold) return {};
   TRY(descent.link, os::make_tap(kGuestLink));
+  if (!has_network) return {};
   // What speaks IPv6 there finds nobody.
   static_cast<void>(
       os::write_file(os::at_cwd(), "/proc/sys/net/ipv6/conf/guest/disable_ipv6", "1"));

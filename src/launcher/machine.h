@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "launcher/descent.h"
+#include "launcher/machine_templates.h"
+#include "launcher/qemu.h"
 #include "os/fd.h"
 #include "os/socket.h"
 
@@ -29,12 +31,21 @@ struct MachineParts {
   os::Fd server;           // cordon-files, to be executed
   os::SocketPair control;  // one: the relay's, two: QEMU's
   os::SocketPair files;    // one: the server's, two: QEMU's
-  os::Fd kvm;              // a detached mount of the device; empty: translated
+  os::SocketPair monitor;  // one: the relay's, two: QEMU's; where it is saved or loaded
+  MachineStart start = MachineStart::cold;
+  os::Fd memory;  // of one that is saved or loaded
+  os::Fd state;   // the same
+  os::Fd kvm;     // a detached mount of the device; empty: translated
   std::uint64_t kilohertz = 0;
 };
 
 // `unavailable`: something is missing, or as root would run what somebody else can write.
 Result<MachineParts> open_machine(const std::string& qemu, const std::string& directory, bool kvm);
+
+// It will be saved: its memory and state are the parts' own then, and outlive it.
+Status prepare_to_save(MachineParts& parts, std::uint64_t memory);
+// It begins as that one.
+Status prepare_to_load(MachineParts& parts, const MachineTemplate& saved);
 
 // Steps of the descent of a sandbox that is a machine, in this order.
 Status enter_machine_network(Descent& descent);

@@ -16,10 +16,27 @@ constexpr std::chrono::seconds kWithHelp{3};
 constexpr std::chrono::seconds kTranslated{60};
 constexpr const char* kRemedy = "apt install qemu-system-x86 linux-image-cloud-amd64";
 
+// Of the usual size, once, and for launchers to come: a machine that began as it is there at once.
+Status save_usual(Workshop& workshop, const frame::LaunchPlan& plan,
+                  std::chrono::seconds patience) {
+  const Floor& floor = workshop.floor;
+  const TemplateKey key{.memory = plan.machine.memory, .kvm = plan.machine.kvm};
+  if (workshop.machines.find(key, floor.machine, floor.qemu) != nullptr) return {};
+  TRY(const JudgedPlan judged, judged_trial(workshop, plan));
+  TRY(MachineTemplate saved, save_machine(judged, workshop, patience));
+  workshop.machines.add(key, std::move(saved));
+  // Where it cannot be written it is made again by each.
+  static_cast<void>(workshop.machines.keep(key, floor.machine, floor.qemu));
+  return {};
+}
+
 Status try_accelerator(Workshop& workshop, bool kvm) {
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = {.memory = frame::kUsualMachine, .kvm = kvm};
-  TRY_DO(try_plan(workshop, plan, {}, kvm ? kWithHelp : kTranslated));
+  const std::chrono::seconds patience = kvm ? kWithHelp : kTranslated;
+  const Status saved = save_usual(workshop, plan, patience);
+  if (!saved && saved.error().code() == Errc::timeout) return saved;
+  TRY_DO(try_plan(workshop, plan, {}, patience));
   return {};
 }
 

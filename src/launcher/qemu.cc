@@ -26,47 +26,47 @@ std::string kernel_words(const frame::Machine& machine, std::uint64_t kilohertz)
 
 }  // namespace
 
-std::vector<std::string> qemu_arguments(const frame::LaunchPlan& plan, std::uint64_t kilohertz) {
+std::vector<std::string> qemu_arguments(const frame::LaunchPlan& plan, MachineStart start,
+                                        std::uint64_t kilohertz) {
   const frame::Machine& machine = plan.machine;
-  std::vector<std::string> words{
-      "qemu-system-x86_64",
-      "-M",
-      kMachine,
-      "-accel",
-      machine.kvm ? "kvm" : fmt::format("tcg,thread=single,tb-size={}", kTranslations),
-      "-cpu",
-      machine.kvm ? "host" : "max",
-      "-m",
-      fmt::format("{}M", machine.memory / kMebibyte),
-      "-smp",
-      "1",
-      "-nodefaults",
-      "-no-user-config",
-      "-display",
-      "none",
-      "-no-reboot",
-      "-sandbox",
-      "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-      "-kernel",
-      fmt::format("/proc/self/fd/{}", int{kKernelFd}),
-      "-initrd",
-      fmt::format("/proc/self/fd/{}", int{kInitramfsFd}),
-      "-append",
-      kernel_words(machine, kilohertz),
-      "-chardev",
-      fmt::format("socket,id=control,fd={}", int{kControlFd}),
-      "-chardev",
-      fmt::format("socket,id=files,fd={}", int{kFilesFd}),
-      "-device",
-      "virtio-serial-device,max_ports=3",
-      "-device",
-      "virtserialport,chardev=control,nr=1,name=cordon.control",
-      "-device",
-      "virtserialport,chardev=files,nr=2,name=cordon.files",
+  const bool is_cold = start == MachineStart::cold;
+  const std::string size = fmt::format("{}M", machine.memory / kMebibyte);
+  std::vector<std::string> words{"qemu-system-x86_64"};
+  const auto add = [&](std::string_view flag, std::string value) {
+    words.emplace_back(flag);
+    words.push_back(std::move(value));
   };
-  if (plan.network) {
-    words.insert(words.end(), {"-netdev", fmt::format("tap,id=link,fd={},vhost=off", int{kLinkFd}),
-                               "-device", "virtio-net-device,netdev=link,mac=02:00:0a:00:00:06"});
+  add("-M", fmt::format("{}{}", kMachine, is_cold ? "" : ",memory-backend=ram"));
+  add("-accel", machine.kvm ? "kvm" : fmt::format("tcg,thread=single,tb-size={}", kTranslations));
+  add("-cpu", machine.kvm ? "host" : "max");
+  add("-m", size);
+  add("-smp", "1");
+  words.insert(words.end(), {"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"});
+  add("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
+  if (start == MachineStart::load) {
+    add("-incoming", "defer");
+  } else {
+    add("-kernel", fmt::format("/proc/self/fd/{}", int{kKernelFd}));
+    add("-initrd", fmt::format("/proc/self/fd/{}", int{kInitramfsFd}));
+    add("-append", kernel_words(machine, kilohertz));
+  }
+  add("-chardev", fmt::format("socket,id=control,fd={}", int{kControlFd}));
+  add("-chardev", fmt::format("socket,id=files,fd={}", int{kFilesFd}));
+  add("-device", "virtio-serial-device,max_ports=3");
+  add("-device", "virtserialport,chardev=control,nr=1,name=cordon.control");
+  add("-device", "virtserialport,chardev=files,nr=2,name=cordon.files");
+  // Of those that begin as each other all have a link, which leads nowhere without a network.
+  if (plan.network || !is_cold) {
+    add("-netdev", fmt::format("tap,id=link,fd={},vhost=off", int{kLinkFd}));
+    add("-device", "virtio-net-device,netdev=link,mac=02:00:0a:00:00:06");
+  }
+  if (!is_cold) {
+    // Who begins as another one has a copy of each page that it writes.
+    add("-object",
+        fmt::format("memory-backend-file,id=ram,size={},mem-path=/proc/self/fd/{},share={}", size,
+                    int{kMemoryFd}, start == MachineStart::save ? "on" : "off"));
+    add("-chardev", fmt::format("socket,id=monitor,fd={}", int{kMonitorFd}));
+    add("-mon", "chardev=monitor,mode=control");
   }
   return words;
 }

@@ -23,7 +23,7 @@ frame::LaunchPlan in_machine() {
 
 TEST(Qemu, IsToldNothingElse) {
   EXPECT_EQ(
-      qemu_arguments(in_machine(), 2'100'000),
+      qemu_arguments(in_machine(), MachineStart::cold, 2'100'000),
       (Words{"qemu-system-x86_64",
              "-M",
              "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=off,pcie=off,usb=off",
@@ -65,15 +65,30 @@ TEST(Qemu, IsToldNothingElse) {
 TEST(Qemu, HasALinkWhereThereIsANetwork) {
   frame::LaunchPlan plan = in_machine();
   plan.network = true;
-  const Words words = qemu_arguments(plan, 1);
+  const Words words = qemu_arguments(plan, MachineStart::cold, 1);
   EXPECT_EQ(words[words.size() - 3], "tap,id=link,fd=7,vhost=off");
+}
+
+// Who begins as another maps its memory for itself, and needs no kernel.
+TEST(Qemu, SharesMemoryOnlyWithWhatWillBeSaved) {
+  const auto all = [](MachineStart start) {
+    std::string text;
+    for (const std::string& word : qemu_arguments(in_machine(), start, 1)) text += word + " ";
+    return text;
+  };
+  const std::string saved = all(MachineStart::save);
+  const std::string loaded = all(MachineStart::load);
+  EXPECT_NE(saved.find("mem-path=/proc/self/fd/8,share=on"), std::string::npos);
+  EXPECT_NE(loaded.find("mem-path=/proc/self/fd/8,share=off"), std::string::npos);
+  EXPECT_EQ(loaded.find("-kernel"), std::string::npos);
+  EXPECT_NE(loaded.find("-incoming defer"), std::string::npos);
 }
 
 // Where the processor helps, nothing of the guest's kernel is given up for speed.
 TEST(Qemu, LeavesMitigationsOnWithKvm) {
   frame::LaunchPlan plan = in_machine();
   plan.machine.kvm = true;
-  const Words words = qemu_arguments(plan, 1);
+  const Words words = qemu_arguments(plan, MachineStart::cold, 1);
   EXPECT_EQ(words[4], "kvm");
   for (const std::string& word : words) {
     EXPECT_EQ(word.find("mitigations=off"), std::string::npos);

@@ -103,13 +103,17 @@ frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Engine engine) {
   return plan;
 }
 
-Result<Tried> try_plan(Workshop& workshop, const frame::LaunchPlan& plan,
-                       const std::vector<std::string>& arguments, std::chrono::seconds patience) {
+Result<JudgedPlan> judged_trial(const Workshop& workshop, const frame::LaunchPlan& plan) {
   TRY(const auto random, os::random_bytes<10>());
   frame::LaunchPlan named = plan;
   named.id = SandboxId::from_bytes(random).text();
   TRY(const frame::ReceivedPlan received, frame::decode_plan(encode(named)));
-  TRY(const JudgedPlan judged, judge(received, workshop.floor));
+  return judge(received, workshop.floor);
+}
+
+Result<Tried> try_plan(Workshop& workshop, const frame::LaunchPlan& plan,
+                       const std::vector<std::string>& arguments, std::chrono::seconds patience) {
+  TRY(const JudgedPlan judged, judged_trial(workshop, plan));
   auto launched = launch_alone(judged, workshop);
   if (auto* failure = std::get_if<LaunchFailure>(&launched)) {
     return std::move(failure->error).with(failure->step);

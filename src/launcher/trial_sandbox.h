@@ -16,6 +16,9 @@ namespace cordon::launcher {
 // As small as one can be, with a network where the launcher can give one to any.
 frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Engine engine);
 
+// With an id of its own.
+Result<JudgedPlan> judged_trial(const Workshop& workshop, const frame::LaunchPlan& plan);
+
 struct Tried {
   std::uint32_t code = 0;         // of what was run inside
   std::vector<std::string> told;  // programs of which its engine told

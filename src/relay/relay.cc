@@ -19,6 +19,7 @@
 #include "os/prctl.h"
 #include "os/socket.h"
 #include "relay/owed.h"
+#include "relay/qmp.h"
 #include "relay/tracer.h"
 
 namespace cordon::relay {
@@ -36,7 +37,8 @@ constexpr int kLastMilliseconds = 2000;
 
 class Relay {
  public:
-  explicit Relay(Ends ends) : ends_{std::move(ends)}, tracer_{std::move(ends_.trace)} {}
+  Relay(Ends ends, MachineTask task)
+      : ends_{std::move(ends)}, tracer_{std::move(ends_.trace)}, task_{task} {}
 
   RelayEnd run();
 
@@ -58,6 +60,8 @@ class Relay {
   bool passes(std::span<const std::byte> body);
   bool holds_back(std::span<const std::byte> body);
   void tell_time();
+  Status save();
+  Status load();
   void write_host();
   Status write_guest();
   void finish();
@@ -76,6 +80,8 @@ class Relay {
   // Of a machine that is not ready for it: it is told the time when it can hear it, and everything
   // else after that.
   std::optional<frame::Wake> wake_;
+  MachineTask task_;
+  std::optional<RelayEnd> end_;
 };
 
 // On a new stream nothing is half sent, in neither direction: what was not sent whole to the guest
@@ -115,7 +121,21 @@ bool Relay::holds_back(std::span<const std::byte> body) {
   auto* const wake = said ? std::get_if<frame::Wake>(&*said) : nullptr;
   if (wake == nullptr) return false;
   wake_ = std::move(*wake);
+  // One that was loaded was ready when it was saved.
+  if (task_ == MachineTask::load) tell_time();
   return true;
+}
+
+Status Relay::save() {
+  Qmp qmp{ends_.monitor};
+  TRY_DO(qmp.begin());
+  return save_machine(qmp, ends_.state);
+}
+
+Status Relay::load() {
+  Qmp qmp{ends_.monitor};
+  TRY_DO(qmp.begin());
+  return load_machine(qmp, ends_.state);
 }
 
 void Relay::tell_time() {
@@ -140,7 +160,11 @@ bool Relay::passes(std::span<const std::byte> body) {
   if (wake_) {
     const auto ready = frame::decode_from_guest(body);
     if (ready && std::holds_alternative<frame::Ready>(*ready)) {
-      tell_time();
+      if (task_ == MachineTask::save) {
+        end_ = save() ? RelayEnd::saved : RelayEnd::protocol_error;
+      } else {
+        tell_time();
+      }
       return false;
     }
   }
@@ -280,6 +304,13 @@ std::optional<RelayEnd> Relay::serve(const Watched& ready) {
 }
 
 RelayEnd Relay::run() {
+  if (task_ == MachineTask::load) {
+    if (const Status loaded = load(); !loaded) {
+      words_ += loaded.error().text();
+      finish();
+      return RelayEnd::engine_ended;
+    }
+  }
   while (true) {
     Watched ready = watched();
     if (::poll(ready.data(), ready.size(), tracer_.patience()) < 0) {
@@ -287,6 +318,7 @@ RelayEnd Relay::run() {
       return RelayEnd::protocol_error;
     }
     const auto end = serve(ready);
+    if (end_) return *end_;
     if (end == RelayEnd::engine_ended) finish();
     if (end) return *end;
   }
@@ -294,6 +326,6 @@ RelayEnd Relay::run() {
 
 }  // namespace
 
-RelayEnd carry(Ends ends) { return Relay{std::move(ends)}.run(); }
+RelayEnd carry(Ends ends, MachineTask task) { return Relay{std::move(ends), task}.run(); }
 
 }  // namespace cordon::relay

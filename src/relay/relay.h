@@ -17,6 +17,8 @@ struct Ends {
   os::Fd from_guest;  // out of it; the same open file where one carries both ways
   os::Fd words;       // what the engine says of itself, read to be told when it could not begin
   os::Fd engine;      // readable when the engine has ended
+  os::Fd monitor{};   // of a machine that is to be saved or loaded
+  os::Fd state{};     // of it
   os::Fd trace{};     // where the engine comes to tell what programs inside do; may be none
 };
 
@@ -25,13 +27,17 @@ enum class RelayEnd : std::uint8_t {
   host_gone = 0,       // nobody is at the other end any more
   engine_ended = 1,    // what it had written has been passed on
   protocol_error = 2,  // one side sent what is no frame
+  saved = 3,           // a machine that was ready for its Wake
 };
+
+// What is done with a machine beside carrying.
+enum class MachineTask : std::uint8_t { none, save, load };
 
 // Carries until one side has ended. A frame is passed on whole or, where the host's stream was
 // exchanged between its bytes, not at all; on a new stream the guest is told to resume, and nothing
 // comes before its answer to that. What the engine tells of programs is passed on as Traced: before
 // whatever the guest said later, where the host reads. An engine that ends before the guest's first
 // frame is told as Failed{0} with its last words.
-RelayEnd carry(Ends ends);
+RelayEnd carry(Ends ends, MachineTask task = MachineTask::none);
 
 }  // namespace cordon::relay

@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "callers"))
 
 from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
-from parts import apart, descriptors, started, status  # noqa: E402
+from parts import apart, descriptors, parts, started, status  # noqa: E402
 
 QEMU = os.environ.get("CORDON_QEMU", "/usr/bin/qemu-system-x86_64")
 PARTS = ("cordon-relay", "cordon-files", "qemu-system-x86_64")
@@ -84,7 +84,7 @@ def weakness(caller):
             where, options = line.split()[1], line.split()[3].split(",")
             expect(where in ("/", "/proc") or "ro" in options, line)
         own = set(descriptors(qemu)) - {"anon_inode", "socket", "pipe", "/dev/null"}
-        expect({name.rsplit("/", 1)[-1] for name in own} <= {"vmlinux", "initramfs", "tun"}, own)
+        expect({name.rsplit("/", 1)[-1] for name in own} <= {"vmlinux", "initramfs", "memfd", "tun"}, own)
         # Who serves files sees the sandbox's tree, as the workload, and no machine.
         expect("qemu-system-x86_64" not in os.listdir(f"/proc/{found['cordon-files']}/root"), "the server's root")
         if caller.name == "root":
@@ -107,6 +107,38 @@ def deaths(caller):
         expect(ended.code in (125, 128 + 15, 130, 137), name, ended.code, ended.err)
         expect(ended.verdict.get("ending") in ("infrastructure", "killed"), name, ended.verdict)
         equal(survivors(5), [], name)
+
+
+def pss(pid):
+    """Bytes of memory that are its own, and its share of what it has with others."""
+    lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("Pss:"))) * 1024
+
+
+def clones(caller):
+    """Machines that began as the same one draw other random numbers, have the time, and share what none of them has written; what they
+    began as stays as it was."""
+    machine(caller)
+    caller.run([], ["true"], timeout=120)
+    kept = caller.home / ".local/share/cordon/machine"
+    before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    expect(any(name.startswith("memory-") for name in before), "nothing was kept to begin with", before)
+    script = "od -An -tx8 -N32 /dev/urandom | tr -d ' \\n'; echo; cat /proc/sys/kernel/random/boot_id; date +%s; echo up; sleep 1000"
+    begun = [caller.start([], ["sh", "-c", script]) for _ in range(6)]
+    try:
+        said = [[child.stdout.readline().decode().strip() for _ in range(4)] for child, _ in begun]
+        equal([lines[3] for lines in said], ["up"] * 6, said)
+        equal((len({lines[0] for lines in said}), len({lines[1] for lines in said})), (6, 6), "random numbers of two machines are the same", said)
+        for lines in said:
+            expect(abs(int(lines[2]) - time.time()) < 30, "the clock", said)
+        sizes = [pss(parts(child, PARTS)["qemu-system-x86_64"]) for child, _ in begun]
+        expect(sum(sizes) / 6 < 100e6, "memory of each", sizes)
+    finally:
+        for child, _ in begun:
+            child.kill()
+            child.communicate()
+    equal(survivors(5), [])
+    equal({path.name: path.stat().st_mtime_ns for path in kept.iterdir()}, before)
 
 
 def limits(caller):
@@ -144,7 +176,7 @@ def doctor(caller):
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, limits, refused, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, limits, refused, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)

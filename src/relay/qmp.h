@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A QEMU monitor (QMP), asked one thing after the other.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace cordon::relay {
+
+// What is asked is our own text; what comes back is believed in so far as it ends a wait. Each call
+// waits for its answer, and no longer than kMonitorPatience.
+class Qmp {
+ public:
+  explicit Qmp(const os::Fd& socket) : socket_{socket} {}
+
+  // Its greeting, and ours.
+  Status begin();
+  // `command`: {"execute": …}. Gives the line with its answer; an Error for one that is refused.
+  Result<std::string> ask(std::string_view command);
+  // The monitor knows `fd` by that name then.
+  Status hand_over(const os::Fd& fd, std::string_view name);
+
+ private:
+  Result<std::string> next_line();
+
+  const os::Fd& socket_;
+  std::string bytes_;
+};
+
+// Writes the state of a machine that shares its memory with a file to `state`. Before: begin.
+Status save_machine(Qmp& qmp, const os::Fd& state);
+// Makes a machine that was started empty that one, and lets it run.
+Status load_machine(Qmp& qmp, const os::Fd& state);
+
+}  // namespace cordon::relay
