@@ -57,10 +57,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     cordon::files::RequestCutter cutter;
     cutter.push(std::as_bytes(std::span{data, size}));
     for (;;) {
-      auto request = cutter.next();
-      if (!request || !*request) break;
+      auto next = cutter.next();
+      if (!next) break;
+      auto request = *std::move(next);
+      if (!request) break;
       cordon::files::Reply reply;
-      const auto error = server.answer(**request, reply);
+      const auto error = server.answer(*request, reply);
       const auto bytes = reply.finish(1, error.value_or(0));
       const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
       if (text.find(kBeside) != std::string_view::npos) broken("nothing beside the tree is read");

@@ -158,8 +158,11 @@ Status TreeServer::set_attributes(Request& request, Reply& reply) {
                                     FATTR_MTIME | FATTR_ATIME_NOW | FATTR_MTIME_NOW;
   if ((wanted & kByName) != 0) {
     TRY(const Place place, nodes_.place_of(request.head.nodeid));
+    if ((wanted & FATTR_MODE) != 0 && sets_ids(how->mode)) {
+      return Error::from_errno("fchmodat", EPERM);
+    }
     if ((wanted & FATTR_MODE) != 0 &&
-        ::fchmodat(place.directory.get(), place.name.c_str(), how->mode & 07777U, 0) != 0) {
+        ::fchmodat(place.directory.get(), place.name.c_str(), how->mode & kPermissions, 0) != 0) {
       return Error::from_errno("fchmodat");
     }
     if ((wanted & (FATTR_UID | FATTR_GID)) != 0) TRY_DO(set_owner(place, *how));

@@ -15,8 +15,6 @@
 namespace cordon::files {
 namespace {
 
-constexpr mode_t kPermissions = 07777;
-
 Result<std::string> take_name(Request& request) {
   const auto text = request.body.take_text();
   if (!text) return senseless();

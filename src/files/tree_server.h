@@ -83,6 +83,11 @@ class TreeServer {
   std::vector<std::uint64_t> devices_;  // as seen so far: a number of ours for each
 };
 
+// Of a mode that a guest asks for. Set-id bits are never set: what is written to the host keeps the
+// rights of who runs it there.
+inline constexpr mode_t kPermissions = 01777;
+inline bool sets_ids(mode_t mode) { return (mode & (S_ISUID | S_ISGID)) != 0; }
+
 // For a request that is shorter than its kind, or asks for what has no meaning.
 inline Error senseless() { return Error::from_errno("request", EINVAL); }
 

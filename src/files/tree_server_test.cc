@@ -164,6 +164,23 @@ TEST_F(Tree, MakesNoDevices) {
   EXPECT_EQ(kernel.ask(FUSE_MKNOD, kRoot, how, std::string{"pipe"}), 0);
 }
 
+TEST_F(Tree, SetsNoIds) {
+  write("f", "abc");
+  Kernel kernel{root()};
+  fuse_setattr_in how{};
+  how.valid = FATTR_MODE;
+  how.mode = S_IFREG | 04755;
+  const NodeId file = kernel.look_up(kRoot, "f");
+  EXPECT_EQ(kernel.ask(FUSE_SETATTR, file, how), EPERM);
+  how.mode = S_IFREG | 0755;
+  EXPECT_EQ(kernel.ask(FUSE_SETATTR, file, how), 0);
+  fuse_create_in made{};
+  made.flags = O_WRONLY;
+  made.mode = S_IFREG | 06755;
+  EXPECT_EQ(kernel.ask(FUSE_CREATE, kRoot, made, std::string{"g"}), 0);
+  EXPECT_EQ(kernel.answer<fuse_entry_out>().attr.mode & 07000U, 0U);
+}
+
 TEST_F(Tree, KeepsWhatIsOpenAndHasNoNameAnyMore) {
   write("f", "abc");
   Kernel kernel{root()};

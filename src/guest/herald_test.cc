@@ -43,7 +43,7 @@ struct HeraldTerminal {
   ::setsid();
   const os::Fd own{::open(terminal.slave.c_str(), O_RDWR | O_CLOEXEC)};
   if (!own || !make_herald(orders.read, terminal.slave)) ::_exit(98);
-  ::signal(SIGTTOU, SIG_IGN);
+  static_cast<void>(::signal(SIGTTOU, SIG_IGN));
   const pid_t child = ::fork();
   if (child == 0) {
     ::setpgid(0, 0);
@@ -87,10 +87,12 @@ TEST(Herald, TakesTheKeysThatTheTerminalHasAtThatMoment) {
   const HeraldTerminal terminal;
   const auto key = first_key(terminal.master, "ab\x03\x1c");
   ASSERT_TRUE(key);
+  // NOLINTBEGIN(bugprone-unchecked-optional-access): asserted
   EXPECT_EQ(key->at, 2U);
   EXPECT_EQ(key->signal, SIGINT);
   EXPECT_EQ(first_key(terminal.master, "\x1a")->signal, SIGTSTP);
   EXPECT_EQ(first_key(terminal.master, "\x1c")->signal, SIGQUIT);
+  // NOLINTEND(bugprone-unchecked-optional-access)
   EXPECT_FALSE(first_key(terminal.master, std::string_view{"a\0\x04", 3}));
   terminal.set(ISIG);
   EXPECT_FALSE(first_key(terminal.master, "\x03"));

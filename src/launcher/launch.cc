@@ -138,6 +138,7 @@ Status Launch::prepare() {
   return {};
 }
 
+// NOLINTBEGIN(bugprone-unchecked-optional-access): of a machine, whose parts were opened
 // As one that was saved, where there is such a one.
 Status Launch::choose_start() {
   if (plan_->engine != frame::Engine::machine) return {};
@@ -154,6 +155,7 @@ Result<MachineTemplate> Launch::will_be_saved() {
   TRY(made.state, os::duplicate(engine_->machine->state));
   return made;
 }
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 void Launch::be_child(const os::Fd& net, const os::Fd& low_reports) {
   // The host's end is the launcher's: with a copy here pid 1 would never see its stream end.

@@ -99,6 +99,11 @@ Status make_machine_root(const os::Fd& top, const MachineParts& parts, const Dev
   return os::move_mount(parts.kvm, kvm_place);
 }
 
+// Before: the plan's engine is a machine.
+const MachineParts& machine_of(const Descent& descent) {
+  return *descent.engine->machine;  // NOLINT(bugprone-unchecked-optional-access)
+}
+
 Status become(const Descent& descent, std::uint32_t uid, std::uint32_t gid) {
   if (descent.may_set_groups) TRY_DO(os::set_groups({}));
   TRY_DO(os::set_group(gid));
@@ -110,7 +115,7 @@ Status become(const Descent& descent, std::uint32_t uid, std::uint32_t gid) {
 // With the id of a sandbox's pid 1, so that it and who serves files cannot reach each other; where
 // there is one id they share it.
 Status be_qemu(const Descent& descent) {
-  const MachineParts& parts = *descent.engine->machine;
+  const MachineParts& parts = machine_of(descent);
   const frame::LaunchPlan& plan = **descent.plan;
   TRY(const os::Fd proc, make_fresh_proc());
   TRY_DO(become_root(kMachine));
@@ -137,7 +142,7 @@ Status be_qemu(const Descent& descent) {
 
 // As the workload itself: what it may not do in its tree, nobody does for it.
 Status be_server(const Descent& descent) {
-  const MachineParts& parts = *descent.engine->machine;
+  const MachineParts& parts = machine_of(descent);
   TRY(const os::Fd null, os::openat(os::at_cwd(), "/machine/dev/null", O_RDWR));
   TRY(const os::Fd program, lift(parts.server));
   TRY_DO(become_root(kTree));
@@ -197,7 +202,7 @@ Status prepare_to_load(MachineParts& parts, const MachineTemplate& saved) {
 Status enter_machine_network(Descent& descent) {
   TRY_DO(os::setns(descent.network, os::Ns::net));
   const bool has_network = (*descent.plan)->network;
-  if (!has_network && descent.engine->machine->start == MachineStart::cold) return {};
+  if (!has_network && machine_of(descent).start == MachineStart::cold) return {};
   TRY(descent.link, os::make_tap(kGuestLink));
   if (!has_network) return {};
   // What speaks IPv6 there finds nobody.
@@ -221,7 +226,7 @@ Status build_machine_trees(Descent& descent) {
   TRY(const os::Fd mount, make_small_tmpfs());
   TRY_DO(os::move_mount(mount, place));
   TRY(const os::Fd top, os::openat(ground.disk, "engine", O_PATH | O_DIRECTORY));
-  TRY_DO(make_machine_root(top, *descent.engine->machine, devices));
+  TRY_DO(make_machine_root(top, machine_of(descent), devices));
   TRY(const os::Fd proc, make_directory_in(top, "/proc"));
   TRY(const os::Fd fresh, make_fresh_proc());
   TRY_DO(os::move_mount(fresh, proc));

@@ -34,7 +34,7 @@ Status try_accelerator(Workshop& workshop, bool kvm) {
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = {.memory = frame::kUsualMachine, .kvm = kvm};
   const std::chrono::seconds patience = kvm ? kWithHelp : kTranslated;
-  const Status saved = save_usual(workshop, plan, patience);
+  Status saved = save_usual(workshop, plan, patience);
   if (!saved && saved.error().code() == Errc::timeout) return saved;
   TRY_DO(try_plan(workshop, plan, {}, patience));
   return {};

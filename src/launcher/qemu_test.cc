@@ -13,6 +13,11 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr const char* kWords =
+    "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
+    "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 tsc_early_khz=2100000 tsc=reliable "
+    "mitigations=off";
+
 frame::LaunchPlan in_machine() {
   frame::LaunchPlan plan = good_plan();
   plan.engine = frame::Engine::machine;
@@ -22,44 +27,41 @@ frame::LaunchPlan in_machine() {
 }
 
 TEST(Qemu, IsToldNothingElse) {
-  EXPECT_EQ(
-      qemu_arguments(in_machine(), MachineStart::cold, 2'100'000),
-      (Words{"qemu-system-x86_64",
-             "-M",
-             "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=off,pcie=off,usb=off",
-             "-accel",
-             "tcg,thread=single,tb-size=64",
-             "-cpu",
-             "max",
-             "-m",
-             "256M",
-             "-smp",
-             "1",
-             "-nodefaults",
-             "-no-user-config",
-             "-display",
-             "none",
-             "-no-reboot",
-             "-sandbox",
-             "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-             "-kernel",
-             "/proc/self/fd/5",
-             "-initrd",
-             "/proc/self/fd/6",
-             "-append",
-             "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
-             "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 tsc_early_khz=2100000 tsc=reliable "
-             "mitigations=off",
-             "-chardev",
-             "socket,id=control,fd=3",
-             "-chardev",
-             "socket,id=files,fd=4",
-             "-device",
-             "virtio-serial-device,max_ports=3",
-             "-device",
-             "virtserialport,chardev=control,nr=1,name=cordon.control",
-             "-device",
-             "virtserialport,chardev=files,nr=2,name=cordon.files"}));
+  EXPECT_EQ(qemu_arguments(in_machine(), MachineStart::cold, 2'100'000),
+            (Words{"qemu-system-x86_64",
+                   "-M",
+                   "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=off,pcie=off,usb=off",
+                   "-accel",
+                   "tcg,thread=single,tb-size=64",
+                   "-cpu",
+                   "max",
+                   "-m",
+                   "256M",
+                   "-smp",
+                   "1",
+                   "-nodefaults",
+                   "-no-user-config",
+                   "-display",
+                   "none",
+                   "-no-reboot",
+                   "-sandbox",
+                   "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+                   "-kernel",
+                   "/proc/self/fd/5",
+                   "-initrd",
+                   "/proc/self/fd/6",
+                   "-append",
+                   kWords,
+                   "-chardev",
+                   "socket,id=control,fd=3",
+                   "-chardev",
+                   "socket,id=files,fd=4",
+                   "-device",
+                   "virtio-serial-device,max_ports=3",
+                   "-device",
+                   "virtserialport,chardev=control,nr=1,name=cordon.control",
+                   "-device",
+                   "virtserialport,chardev=files,nr=2,name=cordon.files"}));
 }
 
 TEST(Qemu, HasALinkWhereThereIsANetwork) {

@@ -139,14 +139,16 @@ Status Relay::load() {
 }
 
 void Relay::tell_time() {
+  if (!wake_) return;
+  frame::Wake wake = *std::move(wake_);
+  wake_.reset();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  wake_->clock =
+  wake.clock =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
   Owed first;
-  first.add(encode(frame::ToGuest{*std::move(wake_)}));
+  first.add(encode(frame::ToGuest{std::move(wake)}));
   first.add(to_guest_.rest());
   to_guest_ = std::move(first);
-  wake_.reset();
 }
 
 // By its type byte alone.

@@ -147,6 +147,7 @@ class Sandbox {
   virtual os::Fd take_witness() noexcept { return {}; }
   // Given what its engine tells of the programs inside; before serve(). Where nobody is to be given
   // it nothing of it is kept.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who is given something keeps it
   virtual void when_traced(std::function<void(const frame::Traced&)> /*act*/) {}
 };
 

@@ -92,7 +92,9 @@ class Caller:
         return ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"]
 
     def environment(self):
-        return {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm"}
+        # One that was built for all tests: each caller has a home of its own.
+        built = {name: os.environ[name] for name in ("CORDON_MACHINE",) if name in os.environ}
+        return {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm", **built}
 
     def words(self, *words):
         """The command line of `cordon` with these words, as this caller."""

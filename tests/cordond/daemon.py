@@ -25,6 +25,7 @@ PROGRAMS = ("/usr/bin/true", "/bin/sh", "/usr/bin/sleep", "/usr/bin/cat", "/usr/
 
 # The wall that every sandbox is asked for with; empty: what requests say.
 ISOLATION = os.environ.get("CORDON_TEST_ISOLATION", "")
+ENGINES = {"gvisor": "runsc = /usr/bin/runsc", "microvm": f"qemu = /usr/bin/qemu-system-x86_64\nmachine = {os.environ.get('CORDON_MACHINE')}"}
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -137,7 +138,7 @@ class Daemon:
         self.floor = self.base / "floor"
         self.floor.write_text(f"node_uid = {self.uid}\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.root}\n"
                               f"source = {self.base}/state/authorities\nnotary = {self.base}/notary\n"
-                              f"{'runsc = /usr/bin/runsc' if ISOLATION else ''}\n{self.floor_more}")
+                              f"{ENGINES.get(ISOLATION, '')}\n{self.floor_more}")
         self.key = self.base / "state/key"
         subprocess.run([self.programs / "cordon", "token", "key", self.key], capture_output=True, check=True)
         os.chown(self.key, self.uid, self.uid)

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -58,7 +59,13 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit(77)
-    differences = tomllib.loads((HERE / "differences.toml").read_text())[options.tier]
+    differences = tomllib.loads((HERE / "differences.toml").read_text()).get(options.tier, {})
+    place = tempfile.TemporaryDirectory(dir="/var/tmp", prefix="cordon-machine-")
+    if options.tier == "microvm":
+        built = subprocess.run([pathlib.Path(options.programs) / "cordon", "machine", "build", "--into", place.name], capture_output=True)
+        if built.returncode != 0:
+            sys.exit(77)
+        os.environ["CORDON_MACHINE"] = place.name
     counts, wrong = collections.Counter(), []
     for suite in options.suite or SUITES:
         file, has_caller = TESTS / SUITES[suite][0], SUITES[suite][1]
