@@ -12,6 +12,7 @@
 namespace cordon::relay {
 namespace {
 
+// NOLINTNEXTLINE(performance-enum-size): as wide as on the wire
 enum class Kind : std::uint16_t {
   clone = 2,
   exit_notify_parent = 4,
