@@ -55,6 +55,22 @@ Status set_owner(const Place& place, const fuse_setattr_in& how) {
   return {};
 }
 
+constexpr std::uint32_t kTimes = FATTR_ATIME | FATTR_MTIME | FATTR_ATIME_NOW | FATTR_MTIME_NOW;
+constexpr std::uint32_t kByName = FATTR_MODE | FATTR_UID | FATTR_GID | FATTR_SIZE | kTimes;
+
+Status change(const Place& place, const fuse_setattr_in& how, std::uint32_t wanted) {
+  const bool has_mode = (wanted & FATTR_MODE) != 0;
+  if (has_mode && sets_ids(how.mode)) return Error::from_errno("fchmodat", EPERM);
+  if (has_mode &&
+      ::fchmodat(place.directory.get(), place.name.c_str(), how.mode & kPermissions, 0) != 0) {
+    return Error::from_errno("fchmodat");
+  }
+  if ((wanted & (FATTR_UID | FATTR_GID)) != 0) TRY_DO(set_owner(place, how));
+  if ((wanted & FATTR_SIZE) != 0) TRY_DO(set_size(place, how.size));
+  if ((wanted & kTimes) != 0) TRY_DO(set_times(place, how));
+  return {};
+}
+
 }  // namespace
 
 Status TreeServer::init(Request& request, Reply& reply) {
@@ -154,21 +170,9 @@ Status TreeServer::set_attributes(Request& request, Reply& reply) {
     }
     wanted &= ~std::uint32_t{FATTR_SIZE};
   }
-  constexpr std::uint32_t kByName = FATTR_MODE | FATTR_UID | FATTR_GID | FATTR_SIZE | FATTR_ATIME |
-                                    FATTR_MTIME | FATTR_ATIME_NOW | FATTR_MTIME_NOW;
   if ((wanted & kByName) != 0) {
     TRY(const Place place, nodes_.place_of(request.head.nodeid));
-    if ((wanted & FATTR_MODE) != 0 && sets_ids(how->mode)) {
-      return Error::from_errno("fchmodat", EPERM);
-    }
-    if ((wanted & FATTR_MODE) != 0 &&
-        ::fchmodat(place.directory.get(), place.name.c_str(), how->mode & kPermissions, 0) != 0) {
-      return Error::from_errno("fchmodat");
-    }
-    if ((wanted & (FATTR_UID | FATTR_GID)) != 0) TRY_DO(set_owner(place, *how));
-    if ((wanted & FATTR_SIZE) != 0) TRY_DO(set_size(place, how->size));
-    constexpr std::uint32_t kTimes = FATTR_ATIME | FATTR_MTIME | FATTR_ATIME_NOW | FATTR_MTIME_NOW;
-    if ((wanted & kTimes) != 0) TRY_DO(set_times(place, *how));
+    TRY_DO(change(place, *how, wanted));
   }
   fuse_attr_out out{};
   out.attr_valid = kBelieved;
