@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy at zero warnings: on files changed since HEAD~8, or on all. A changed header is read with the file of its own
+# clang-tidy at zero warnings: on files changed since HEAD~5, or on all. A changed header is read with the file of its own
 # name, or where there is none with the first two that include it; `all` reads it with every one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ if [ "${1:-changed}" = all ]; then
   files=$(git ls-files '*.cc')
 else
   # A history shorter than that has all its files changed: the difference to the empty tree.
-  base=$(git rev-parse -q --verify HEAD~8 || git hash-object -t tree /dev/null)
+  base=$(git rev-parse -q --verify HEAD~5 || git hash-object -t tree /dev/null)
   changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.h'; git ls-files -o --exclude-standard '*.cc')
   files=$(for f in $changed; do
     case $f in
