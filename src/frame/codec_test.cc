@@ -66,7 +66,12 @@ std::vector<ToGuest> all_to_guest() {
                                 .offset = 1ULL << 33U,
                                 .count = 1}},
                     .bytes = "x"},
-          ReadTree{.request = 1, .path = "/w", .beneath = "/", .after = "a/b", .offset = 5}};
+          ReadTree{.request = 1, .path = "/w", .beneath = "/", .after = "a/b", .offset = 5},
+          Wake{.host_name = "h",
+               .seed = std::string(kSeedBytes, '\1'),
+               .clock = 1ULL << 60U,
+               .network = true,
+               .shared_memory = true}};
 }
 
 std::vector<FromGuest> all_from_guest() {
@@ -128,7 +133,9 @@ std::vector<FromGuest> all_from_guest() {
                        .arguments = {"a", ""},
                        .flags = 1}},
              .lost = 3,
-             .unnamed = 4}};
+             .unnamed = 4},
+      Ready{},
+  };
 }
 
 LaunchPlan some_plan() {

@@ -67,6 +67,9 @@ TEST_P(OwnFilter, NamesNoCallThatExecutesTracesOrOpens) {
        {SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
         SYS_openat, SYS_openat2, SYS_open_tree, SYS_mount, SYS_bpf, SYS_setuid, SYS_kill,
         SYS_unshare, SYS_setns, SYS_memfd_create, SYS_io_uring_setup, SYS_userfaultfd}) {
+    // To open is what it is for, below a root with nothing in it but a sandbox's tree.
+    const bool opens = number == SYS_openat || number == SYS_openat2;
+    if (GetParam() == OwnProgram::files && opens) continue;
     EXPECT_EQ(run_bpf(program_, make_call_data(number)).answer,
               to_answer(FilterAction::fail(EPERM)))
         << number;
