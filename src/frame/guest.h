@@ -251,6 +251,8 @@ struct Wake {
   CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.shared_memory);
 };
 inline constexpr std::size_t kSeedBytes = 64;
+// With what a relay ends that has saved a machine which was ready for its Wake.
+inline constexpr std::uint8_t kSavedMachine = 3;
 
 // A machine waits for its Wake: to who is in front of it, and no further.
 struct Ready {

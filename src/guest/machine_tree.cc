@@ -12,6 +12,7 @@
 
 #include "frame/fences.h"
 #include "os/capability.h"
+#include "os/device_table.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/prctl.h"
@@ -20,24 +21,6 @@ namespace cordon::guest {
 namespace {
 
 constexpr const char* kTree = "/tree";
-
-struct Node {
-  const char* name;
-  unsigned minor_number;
-  unsigned major_number = 1;
-};
-constexpr Node kNodes[] = {{"null", 3},   {"zero", 5},    {"full", 7},
-                           {"random", 8}, {"urandom", 9}, {"tty", 0, 5}};
-
-struct DeviceLink {
-  const char* name;
-  const char* to;
-};
-constexpr DeviceLink kLinks[] = {{"fd", "/proc/self/fd"},
-                                 {"stdin", "/proc/self/fd/0"},
-                                 {"stdout", "/proc/self/fd/1"},
-                                 {"stderr", "/proc/self/fd/2"},
-                                 {"ptmx", "pts/ptmx"}};
 
 Status mount_at(const char* type, const std::string& where, unsigned long flags,
                 const char* options) {
@@ -50,13 +33,13 @@ Status make_devices(bool shared_memory) {
   const std::string dev = std::string{kTree} + "/dev";
   TRY_DO(mount_at("tmpfs", dev, MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k"));
   ::umask(0);
-  for (const Node& node : kNodes) {
+  for (const os::DeviceNode& node : os::kDeviceNodes) {
     if (::mknod((dev + "/" + node.name).c_str(), S_IFCHR | 0666,
                 makedev(node.major_number, node.minor_number)) != 0) {
       return Error::from_errno("mknod").with(node.name);
     }
   }
-  for (const DeviceLink& link : kLinks) {
+  for (const os::DeviceLink& link : os::kDeviceLinks) {
     if (::symlink(link.to, (dev + "/" + link.name).c_str()) != 0)
       return Error::from_errno("symlink").with(link.name);
   }

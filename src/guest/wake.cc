@@ -7,17 +7,17 @@
 #include <ctime>
 #include <fcntl.h>
 #include <linux/random.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "os/file.h"
-#include "os/netlink.h"
 #include "os/steering.h"
 
 namespace cordon::guest {
 namespace {
 
-constexpr const char* kLink = "eth0";
+constexpr std::string_view kLink = "eth0";
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // Of two machines that began as copies of each other neither may draw what the other draws.
@@ -47,19 +47,6 @@ Status set_clock(std::uint64_t nanoseconds) {
   return {};
 }
 
-Status join_network(bool has_network) {
-  TRY(os::RouteSocket route, os::RouteSocket::open());
-  TRY(const os::Link loopback, route.link("lo"));
-  TRY_DO(route.set_link_up(loopback.index));
-  if (!has_network) return {};
-  TRY(const os::Link link, route.link(kLink));
-  TRY_DO(route.add_address(link.index, os::steered_guest()));
-  TRY_DO(route.set_link_up(link.index));
-  TRY(const os::IpAddress everywhere, os::IpAddress::parse("0.0.0.0"));
-  return route.add_route(
-      {.to = {everywhere, 0}, .link = link.index, .gateway = os::steered_gateway()});
-}
-
 }  // namespace
 
 Status become_unlike_others(const frame::Wake& wake) {
@@ -68,7 +55,7 @@ Status become_unlike_others(const frame::Wake& wake) {
   if (::sethostname(wake.host_name.data(), wake.host_name.size()) != 0) {
     return Error::from_errno("sethostname");
   }
-  return join_network(wake.network);
+  return os::join_as_guest(wake.network ? kLink : "");
 }
 
 }  // namespace cordon::guest

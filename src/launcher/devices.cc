@@ -5,23 +5,12 @@
 #include <unistd.h>
 
 #include "launcher/mount_point.h"
+#include "os/device_table.h"
 #include "os/file.h"
 #include "os/mount.h"
 
 namespace cordon::launcher {
 namespace {
-
-constexpr const char* kNodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
-
-struct DeviceLink {
-  const char* name;
-  const char* to;
-};
-constexpr DeviceLink kLinks[] = {{"fd", "/proc/self/fd"},
-                                 {"stdin", "/proc/self/fd/0"},
-                                 {"stdout", "/proc/self/fd/1"},
-                                 {"stderr", "/proc/self/fd/2"},
-                                 {"ptmx", "pts/ptmx"}};
 
 Status mount_terminals(const os::Fd& dev) {
   TRY(const os::Fd context, os::fsopen("devpts"));
@@ -40,14 +29,14 @@ Status mount_terminals(const os::Fd& dev) {
 
 Result<Devices> open_devices() {
   Devices devices;
-  for (const char* name : kNodes) {
-    const std::string path = std::string{"/dev/"} + name;
+  for (const os::DeviceNode& node : os::kDeviceNodes) {
+    const std::string path = std::string{"/dev/"} + node.name;
     TRY(os::Fd tree, os::open_tree(os::at_cwd(), path.c_str(), os::Reach::one));
     // Read-only keeps the node's mode and times from being changed; a device is written all the
     // same.
     TRY_DO(os::mount_setattr(tree, {.read_only = true, .nosuid = true, .noexec = true},
                              os::Reach::one));
-    devices.push_back({name, std::move(tree)});
+    devices.push_back({node.name, std::move(tree)});
   }
   return devices;
 }
@@ -59,7 +48,7 @@ Status mount_devices(const os::Fd& root, const Devices& devices) {
     TRY_DO(os::move_mount(device.tree, onto));
   }
   TRY_DO(mount_terminals(dev));
-  for (const DeviceLink& link : kLinks) {
+  for (const os::DeviceLink& link : os::kDeviceLinks) {
     if (::symlinkat(link.to, dev.get(), link.name) != 0) {
       return Error::from_errno("symlinkat").with(link.name);
     }

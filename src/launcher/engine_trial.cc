@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <optional>
-#include <poll.h>
 #include <unistd.h>
 #include <vector>
 
@@ -32,16 +31,6 @@ constexpr const char* kRemedy = "apt install runsc";
 // Of programs that are there: the first that works is taken.
 constexpr std::array kPlatforms = {frame::Platform::systrap, frame::Platform::ptrace};
 
-int left_until(Clock::time_point late) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(late - Clock::now());
-  return static_cast<int>(std::max(left.count(), std::chrono::milliseconds::rep{0}));
-}
-
-bool readable_by(const os::Fd& fd, Clock::time_point late) {
-  pollfd news{.fd = fd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&news, 1, left_until(late)) > 0;
-}
-
 // The eight digits of "runsc version release-20240401.0", or of any other spelling.
 std::optional<std::uint32_t> version_in(std::string_view text) {
   std::size_t digits = 0;
@@ -61,7 +50,7 @@ std::string say_version(const std::string& path) {
   const Clock::time_point late = Clock::now() + kLongestTrial;
   std::string text;
   std::array<char, 512> piece{};
-  while (text.size() < kMostVersionText && readable_by(asked->out, late)) {
+  while (text.size() < kMostVersionText && answers_by(asked->out, late)) {
     const ssize_t got = ::read(asked->out.get(), piece.data(), piece.size());
     if (got <= 0) break;
     text.append(piece.data(), static_cast<std::size_t>(got));

@@ -46,6 +46,13 @@ Result<bool> truth(std::string_view value) {
   return broken(fmt::format("\"{}\" is neither true nor false", value));
 }
 
+Result<std::string> plain_path(std::string_view value, std::string_view wanted) {
+  if (!is_plain_path(value) || value == "/") {
+    return broken(fmt::format("\"{}\" is no {}", value, wanted));
+  }
+  return std::string{value};
+}
+
 Status take_node_uid(ServiceFloor& floor, std::string_view value) {
   TRY(floor.node_uid, number(value));
   return {};
@@ -95,10 +102,7 @@ Status take_cgroup(ServiceFloor& floor, std::string_view value) {
 }
 
 Status take_notary(ServiceFloor& floor, std::string_view value) {
-  if (!is_plain_path(value) || value == "/") {
-    return broken(fmt::format("\"{}\" is no path of a directory for the notary", value));
-  }
-  floor.notary = value;
+  TRY(floor.notary, plain_path(value, "path of a directory for the notary"));
   return {};
 }
 
@@ -115,34 +119,22 @@ Status take_isolation(ServiceFloor& floor, std::string_view value) {
 }
 
 Status take_qemu(ServiceFloor& floor, std::string_view value) {
-  if (!is_plain_path(value) || value == "/") {
-    return broken(fmt::format("\"{}\" is no path of a QEMU", value));
-  }
-  floor.floor.qemu = value;
+  TRY(floor.floor.qemu, plain_path(value, "path of a QEMU"));
   return {};
 }
 
 Status take_machine(ServiceFloor& floor, std::string_view value) {
-  if (!is_plain_path(value) || value == "/") {
-    return broken(fmt::format("\"{}\" is no directory of a machine's kernel", value));
-  }
-  floor.floor.machine = value;
+  TRY(floor.floor.machine, plain_path(value, "directory of a machine's kernel"));
   return {};
 }
 
 Status take_runsc(ServiceFloor& floor, std::string_view value) {
-  if (!is_plain_path(value) || value == "/") {
-    return broken(fmt::format("\"{}\" is no path of a runsc", value));
-  }
-  floor.floor.runsc = value;
+  TRY(floor.floor.runsc, plain_path(value, "path of a runsc"));
   return {};
 }
 
 Status take_secrets(ServiceFloor& floor, std::string_view value) {
-  if (!is_plain_path(value) || value == "/") {
-    return broken(fmt::format("\"{}\" is no path of a directory for secrets", value));
-  }
-  floor.secrets = value;
+  TRY(floor.secrets, plain_path(value, "path of a directory for secrets"));
   return {};
 }
 

@@ -41,18 +41,6 @@ Status make_pair(pid_t holder) {
   return route.add_pair(kGuestLink, kInnerLink, holder);
 }
 
-Status furnish_inside() {
-  TRY(os::RouteSocket route, os::RouteSocket::open());
-  TRY(const os::Link loopback, route.link("lo"));
-  TRY_DO(route.set_link_up(loopback.index));
-  TRY(const os::Link link, route.link(kInnerLink));
-  TRY_DO(route.add_address(link.index, os::steered_guest()));
-  TRY_DO(route.set_link_up(link.index));
-  TRY(const os::IpAddress everywhere, os::IpAddress::parse("0.0.0.0"));
-  return route.add_route(
-      {.to = {everywhere, 0}, .link = link.index, .gateway = os::steered_gateway()});
-}
-
 }  // namespace
 
 Status join_guest_link(std::string_view name) {
@@ -74,7 +62,7 @@ Status enter_inner_network(const os::Fd& steered, const os::Fd& user_namespace) 
   TRY_DO(make_pair(holder.pid()));
   TRY_DO(join_guest_link(kGuestLink));
   TRY_DO(os::setns(holder.pidfd(), os::Ns::net));
-  return furnish_inside();
+  return os::join_as_guest(kInnerLink);
 }
 
 }  // namespace cordon::launcher

@@ -27,7 +27,6 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::chrono::seconds kLongestDescent{10};
-constexpr int kRelaySaved = 3;  // relay::RelayEnd::saved, of a module that this one does not use
 
 LaunchFailure read_report(const std::string& text) {
   const std::size_t first = text.find('\n');
@@ -308,7 +307,7 @@ Result<MachineTemplate> save_machine(const JudgedPlan& plan, Workshop& workshop,
       return Error{Errc::timeout, "it does not answer"};
     }
     TRY(const os::ExitStatus ended, std::move(machine.init).wait());
-    if (ended != os::ExitStatus{.value = kRelaySaved}) {
+    if (ended != os::ExitStatus{.value = frame::kSavedMachine}) {
       return Error{Errc::unavailable, "a machine could not be saved"};
     }
   }

@@ -20,13 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kWorkload = 1000;
 constexpr std::uint64_t kTrialDisk = std::uint64_t{1} << 20U;
 
-bool answers_by(const os::Fd& fd, Clock::time_point late) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(late - Clock::now());
-  pollfd news{.fd = fd.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&news, 1,
-                static_cast<int>(std::max(left.count(), std::chrono::milliseconds::rep{0}))) > 0;
-}
-
 // What a sandbox tells, one frame after the other.
 class Ear {
  public:
@@ -82,6 +75,13 @@ Result<Tried> ask_inside(const os::Fd& control, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+bool answers_by(const os::Fd& fd, Clock::time_point late) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(late - Clock::now());
+  pollfd news{.fd = fd.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&news, 1,
+                static_cast<int>(std::max(left.count(), std::chrono::milliseconds::rep{0}))) > 0;
+}
 
 frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Engine engine) {
   const bool has_ranges = workshop.floor.ranges > 0;

@@ -29,6 +29,9 @@ struct Tried {
 Result<Tried> try_plan(Workshop& workshop, const frame::LaunchPlan& plan,
                        const std::vector<std::string>& arguments, std::chrono::seconds patience);
 
+// Whether there is something to read before then; waits for it.
+bool answers_by(const os::Fd& fd, std::chrono::steady_clock::time_point late);
+
 // Words of an error, fit for a line of a report.
 std::string in_one_line(std::string text);
 

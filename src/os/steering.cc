@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "os/file.h"
+#include "os/netlink.h"
 #include "os/netlink_message.h"
 #include "os/nft_batch.h"
 
@@ -166,6 +167,18 @@ Result<Fd> open_socket(int type, std::uint16_t port) {
 
 IpBlock steered_guest() { return {.address = IpAddress::v4(kGuestAddress), .prefix = 30}; }
 IpAddress steered_gateway() { return IpAddress::v4(kGateway); }
+
+Status join_as_guest(std::string_view link) {
+  TRY(RouteSocket route, RouteSocket::open());
+  TRY_DO(route.set_link_up(kLoopbackLink));
+  if (link.empty()) return {};
+  TRY(const Link outward, route.link(link));
+  TRY_DO(route.add_address(outward.index, steered_guest()));
+  TRY_DO(route.set_link_up(outward.index));
+  return route.add_route({.to = {IpAddress::v4({0, 0, 0, 0}), 0},
+                          .link = outward.index,
+                          .gateway = steered_gateway()});
+}
 
 std::span<const std::byte> steering_rules() { return rules().bytes; }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
 #include "os/fd.h"
@@ -28,6 +29,9 @@ Result<SteeredSockets> steer_own_network();
 // block, and ours there, which is its gateway.
 IpBlock steered_guest();
 IpAddress steered_gateway();
+// What such a guest does in its own namespace: brings loopback up, and `link`, which leads to the
+// gateway, with its address. Without a name: loopback alone.
+Status join_as_guest(std::string_view link);
 
 // The rules alone, for tests.
 std::span<const std::byte> steering_rules();

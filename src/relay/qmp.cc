@@ -63,6 +63,14 @@ Result<std::string> Qmp::next_line() {
   }
 }
 
+Result<std::string> Qmp::answer() {
+  for (;;) {
+    TRY(std::string line, next_line());
+    if (has(line, R"({"return")")) return line;
+    if (has(line, R"({"error")")) return Error{Errc::unavailable, line};
+  }
+}
+
 Status Qmp::begin() {
   TRY(const std::string greeting, next_line());
   if (!has(greeting, R"("QMP")")) return Error{Errc::invalid, "no monitor of a machine"};
@@ -72,12 +80,7 @@ Status Qmp::begin() {
 
 Result<std::string> Qmp::ask(std::string_view command) {
   TRY_DO(os::write_all(socket_, std::string{command} + "\n"));
-  for (;;) {
-    TRY(std::string line, next_line());
-    if (has(line, R"({"return")")) return line;
-    if (has(line, R"({"error")")) return Error{Errc::unavailable, line};
-    // An event: nobody waits for one.
-  }
+  return answer();
 }
 
 Status Qmp::hand_over(const os::Fd& fd, std::string_view name) {
@@ -86,11 +89,8 @@ Status Qmp::hand_over(const os::Fd& fd, std::string_view name) {
   const os::Fd* const beside = &fd;
   TRY(const std::size_t sent, os::send(socket_, std::as_bytes(std::span{command}), {&beside, 1}));
   if (sent != command.size()) return Error{Errc::unavailable, "a monitor that takes no words"};
-  for (;;) {
-    TRY(const std::string line, next_line());
-    if (has(line, R"({"return")")) return {};
-    if (has(line, R"({"error")")) return Error{Errc::unavailable, line};
-  }
+  TRY_DO(answer());
+  return {};
 }
 
 // Not stopped first: a machine that was comes back stopped.

@@ -25,6 +25,8 @@ class Qmp {
 
  private:
   Result<std::string> next_line();
+  // To what was asked last: events before it are passed over.
+  Result<std::string> answer();
 
   const os::Fd& socket_;
   std::string bytes_;

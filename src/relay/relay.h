@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "frame/guest.h"
 #include "os/fd.h"
 
 namespace cordon::relay {
@@ -27,7 +28,7 @@ enum class RelayEnd : std::uint8_t {
   host_gone = 0,       // nobody is at the other end any more
   engine_ended = 1,    // what it had written has been passed on
   protocol_error = 2,  // one side sent what is no frame
-  saved = 3,           // a machine that was ready for its Wake
+  saved = frame::kSavedMachine,
 };
 
 // What is done with a machine beside carrying.

@@ -222,9 +222,9 @@ static __always_inline void add_base(struct draft* draft, __s32 directory) {
 static __always_inline int is_sensitive(struct file* file) {
   struct sensitive_name name = {};
   struct dentry* const entry = BPF_CORE_READ(file, f_path.dentry);
-  const __u32 length = BPF_CORE_READ(entry, d_name.len);
-  if (length == 0 || length > sizeof name.bytes) return 0;
-  if (bpf_probe_read_kernel(&name, length, BPF_CORE_READ(entry, d_name.name)) != 0) return 0;
+  // A longer name is cut, and then equal to none. Of a length that is not constant the verifiers of
+  // older kernels (6.1) lose sight.
+  if (bpf_probe_read_kernel_str(&name, sizeof name, BPF_CORE_READ(entry, d_name.name)) <= 0) return 0;
   for (__u32 i = 0; i < sizeof sensitive_names / sizeof sensitive_names[0]; ++i) {
     const struct sensitive_name* const each = &sensitive_names[i];
     if (each->words[0] == name.words[0] && each->words[1] == name.words[1] && each->words[2] == name.words[2]) return 1;
