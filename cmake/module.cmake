@@ -2,7 +2,7 @@
 # A module's build file is one line: every .cc is the library, every *_test.cc its test.
 
 # Modules that static programs link: built a second time without sanitizers, as cordon_X_plain.
-set(CORDON_STATIC_MODULES base record frame hash os source launcher relay files guest audit broker notary)
+set(CORDON_STATIC_MODULES base record frame hash os recorder source launcher relay files guest audit broker notary)
 
 # cordon_unity(TARGET): with CORDON_UNITY, the target's files are compiled eight at a time. Not for files of tables
 # (src/os/filter, tests/containment/probe): each has its kRows, and rightly.

@@ -26,7 +26,7 @@ for f in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
     if "TODO(now)" in text:
         bad.append(f"{f}: TODO(now)")
     # The kernel lends some of its functions only to programs under its own licence.
-    licence = "Apache-2.0 OR GPL-2.0-only" if f.parent == src / "monitor/kernel" and f.suffix == ".h" and f.name != "load.h" else "Apache-2.0"
+    licence = "Apache-2.0 OR GPL-2.0-only" if f.parent == src / "recorder/kernel" and f.suffix == ".h" and f.name != "load.h" else "Apache-2.0"
     if not text.startswith(f"// SPDX-License-Identifier: {licence}\n"):
         bad.append(f"{f}: does not open with its SPDX line")
 sys.exit("\n".join(bad) or 0)

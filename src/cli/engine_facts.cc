@@ -41,7 +41,7 @@ std::string try_engine(HostFacts& host, Feature feature) {
   const auto most = static_cast<std::uint32_t>(Support::absent);
   fact = {static_cast<Support>(std::min(tried->support, most)), std::move(tried->detail),
           std::move(tried->remedy)};
-  if (feature == Feature::gvisor) host.gvisor_traces = tried->traces;
+  (feature == Feature::gvisor ? host.gvisor_traces : host.machine_traces) = tried->traces;
   return std::move(tried->platform);
 }
 

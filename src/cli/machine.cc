@@ -39,9 +39,13 @@ Result<machine::Kernel> kernel_of(const BuildFlags& flags) {
   return machine::Kernel{.file = flags.kernel, .modules = flags.modules};
 }
 
+machine::Programs own_programs() {
+  return {.init = program_beside("cordon-init"), .recorder = program_beside("cordon-bpf")};
+}
+
 Result<machine::Kernel> build_now(const BuildFlags& flags, const std::string& into) {
   TRY(machine::Kernel kernel, kernel_of(flags));
-  TRY_DO(machine::build(kernel, program_beside("cordon-init"), into));
+  TRY_DO(machine::build(kernel, own_programs(), into));
   return kernel;
 }
 
@@ -78,10 +82,10 @@ bool build_machine_once(const Context& context) {
   if (!root) return false;
   name_machine(context);
   const auto kernel = machine::find_kernel();
-  const std::string init = program_beside("cordon-init");
-  if (!kernel || machine::is_built(*kernel, init, *root)) return false;
+  const machine::Programs programs = own_programs();
+  if (!kernel || machine::is_built(*kernel, programs, *root)) return false;
   context.err << "cordon: building a machine of " << kernel->file << ", once\n";
-  const Status built = machine::build(*kernel, init, *root);
+  const Status built = machine::build(*kernel, programs, *root);
   if (!built) context.err << "cordon: " << built.error().text() << '\n';
   return built.has_value();
 }

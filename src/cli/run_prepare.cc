@@ -58,6 +58,9 @@ plan::MonitorSource who_sees(const policy::Policy& policy, const HostFacts& host
   if (policy.settings().isolation == Isolation::gvisor) {
     return host.gvisor_traces ? MonitorSource::engine : MonitorSource::none;
   }
+  if (policy.settings().isolation == Isolation::microvm) {
+    return host.machine_traces ? MonitorSource::machine : MonitorSource::none;
+  }
   return host.has(Feature::seccomp_notify) ? MonitorSource::witness : MonitorSource::none;
 }
 

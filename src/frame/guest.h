@@ -229,8 +229,11 @@ struct Exited {
   std::uint64_t cpu_microseconds = 0;
   std::uint64_t most_memory = 0;  // bytes, of the largest process
   DiskUse disk;
+  // Processes that the kernel of a machine has ended so far for want of memory; of the host's the
+  // groups tell.
+  std::uint64_t oom_kills = 0;
   CORDON_FIELDS(Exited, self.process, self.by_signal, self.value, self.cpu_microseconds,
-                self.most_memory, self.disk);
+                self.most_memory, self.disk, self.oom_kills);
 };
 
 struct Usage {
@@ -248,9 +251,14 @@ struct Wake {
   std::uint64_t clock = 0;     // nanoseconds since 1970; the relay sets it
   bool network = false;        // its link has the address of a steered guest
   bool shared_memory = false;  // /dev/shm is wanted
-  CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.shared_memory);
+  bool traced = false;         // it tells what programs inside do
+  CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.shared_memory,
+                self.traced);
 };
 inline constexpr std::size_t kSeedBytes = 64;
+// On the command line of the kernel of a machine that will be saved: what any of those that begin
+// as it may need is made before it is ready.
+inline constexpr std::string_view kSavedWord = "cordon.saved";
 // With what a relay ends that has saved a machine which was ready for its Wake.
 inline constexpr std::uint8_t kSavedMachine = 3;
 

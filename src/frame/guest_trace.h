@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guest protocol's part about what an engine's own kernel tells of programs inside.
 //
-// Written by cordon-relay, which stands outside of the engine, and by no guest: the relay passes on
-// no such frame. It is the engine's word, and a record of it: an engine that was taken over can say
-// what it likes of its own sandbox.
+// Written by cordon-relay, which stands outside of an engine, or by who stands outside of the
+// sandbox in a machine, and by no guest: neither passes on such a frame of one. It is the engine's
+// word, and a record of it: an engine that was taken over can say what it likes of its own sandbox.
 #pragma once
 
 #include <cstdint>
@@ -51,10 +51,12 @@ struct TracedAct {
 
 struct Traced {
   std::vector<TracedAct> acts;
+  // As the program in a machine's kernel writes them (recorder/kernel/layout.h).
+  std::vector<std::string> events;
   // Beside them, since the frame before:
   std::uint32_t lost = 0;     // for which there was no room on their way
   std::uint32_t unnamed = 0;  // with names that the engine cannot tell
-  CORDON_FIELDS(Traced, self.acts, self.lost, self.unnamed);
+  CORDON_FIELDS(Traced, self.acts, self.events, self.lost, self.unnamed);
 };
 
 }  // namespace cordon::frame

@@ -233,7 +233,7 @@ struct NotaryOpened {
 };
 
 // Beside it four descriptors: memory that says who is watched, the ring of events
-// (monitor/kernel/layout.h), and two that only have to be held.
+// (recorder/kernel/layout.h), and two that only have to be held.
 struct RecorderOpened {
   std::string id;  // "recorder"
   CORDON_FIELDS(RecorderOpened, self.id);

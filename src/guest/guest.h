@@ -18,6 +18,7 @@ struct GuestOptions {
   FilterLookup find_filter = &guest::find_filter;
   std::chrono::milliseconds patience{30'000};  // for an answer of the spawner
   std::chrono::milliseconds idle{2'000};       // of a spawner, before it ends
+  bool own_kernel = false;                     // nobody else's processes are in it
   const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
 };
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/reboot.h>
@@ -18,10 +20,13 @@
 #include "guest/error_number.h"
 #include "guest/guest.h"
 #include "guest/machine_devices.h"
+#include "guest/machine_recorder.h"
 #include "guest/machine_tree.h"
+#include "guest/tell_acts.h"
 #include "guest/wake.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "os/socket.h"
 
 namespace cordon::guest {
 namespace {
@@ -66,15 +71,52 @@ Result<frame::Wake> await_wake(const os::Fd& port) {
 }
 
 // In a pid and mount namespace of its own: signals to everybody end where the files are served.
-[[noreturn]] void be_guest(os::Fd control, const frame::Wake& wake) {
-  const Status stands = enter_machine_tree(wake);
+[[noreturn]] void be_guest(const os::Fd& control, const frame::Wake& wake, const os::Fd* group) {
+  Status stands = enter_machine_tree(wake);
+  // What we did for it is none of its acts.
+  if (stands && group != nullptr) stands = os::write_all(*group, "0");
   if (!stands) {
     static_cast<void>(tell_failure(control, "tree", stands.error()));
     ::_exit(1);
   }
+  auto in = os::duplicate(control);
   auto out = os::duplicate(control);
-  if (!out || !os::set_nonblocking(control, true)) ::_exit(1);
-  ::_exit(static_cast<int>(run({std::move(control), *std::move(out)}, {})));
+  if (!in || !out || !os::set_nonblocking(control, true)) ::_exit(1);
+  ::_exit(static_cast<int>(run({*std::move(in), *std::move(out)}, {.own_kernel = true})));
+}
+
+// `group`: a list of processes that it enters, or nothing.
+Result<os::Cloned> start_guest(const os::Fd& control, const frame::Wake& wake,
+                               const os::Fd* group) {
+  TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
+  if (guest.pid == 0) be_guest(control, wake, group);
+  return guest;
+}
+
+// One behind the port that ends after the guest, when all is told.
+Result<os::Cloned> start_told_guest(const os::Fd& control, const frame::Wake& wake,
+                                    Result<MachineRecorder> recorder) {
+  if (!recorder) return std::move(recorder).error();
+  TRY(const std::string group, make_group());
+  TRY_DO(recorder->watch(group));
+  TRY(const os::Fd processes,
+      os::openat(os::at_cwd(), (group + "/cgroup.procs").c_str(), O_WRONLY));
+  TRY(os::SocketPair link, os::socketpair(os::SocketType::stream));
+  TRY(const os::Cloned guest, start_guest(link.two, wake, &processes));
+  link.two = os::Fd{};
+  TRY_DO(os::set_nonblocking(link.one, true));
+  TRY(os::Cloned teller, os::clone3({.clear_signal_handlers = true}));
+  if (teller.pid == 0) {
+    static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+    ::_exit(tell_acts(*recorder, link.one, control) ? 0 : 1);
+  }
+  return teller;
+}
+
+// Of one that will be saved before anybody knows whether it is wanted.
+bool will_be_saved() {
+  const auto words = os::read_file(os::at_cwd(), "/proc/cmdline");
+  return words && words->find(frame::kSavedWord) != std::string::npos;
 }
 
 Status begin(os::Fd& control) {
@@ -82,13 +124,19 @@ Status begin(os::Fd& control) {
   TRY_DO(load_modules());
   TRY(control, open_port("cordon.control"));
   TRY(const os::Fd files, open_port("cordon.files"));
+  std::optional<Result<MachineRecorder>> recorder;
+  if (will_be_saved()) recorder.emplace(MachineRecorder::load());
   TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));
   TRY(const frame::Wake wake, await_wake(control));
   TRY_DO(become_unlike_others(wake));
   TRY(const os::Fd fuse, mount_tree());
-  TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
-  if (guest.pid == 0) be_guest(std::move(control), wake);
-  return carry_files(fuse, files, guest.pidfd);
+  if (!wake.traced) {
+    TRY(const os::Cloned guest, start_guest(control, wake, nullptr));
+    return carry_files(fuse, files, guest.pidfd);
+  }
+  if (!recorder) recorder.emplace(MachineRecorder::load());
+  TRY(const os::Cloned teller, start_told_guest(control, wake, *std::move(recorder)));
+  return carry_files(fuse, files, teller.pidfd);
 }
 
 }  // namespace

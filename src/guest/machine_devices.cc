@@ -20,6 +20,7 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{20};
 constexpr std::chrono::microseconds kStep{500};
 constexpr const char* kPorts = "/sys/class/virtio-ports";
+constexpr const char* kGroup = "/groups/sandbox";
 constexpr std::size_t kMostPorts = 64;
 
 Status mount_new(const char* type, const char* where) {
@@ -65,6 +66,12 @@ Status load_modules() {
     at = end + 1;
   }
   return {};
+}
+
+Result<std::string> make_group() {
+  TRY_DO(mount_new("cgroup2", "/groups"));
+  if (::mkdir(kGroup, 0755) != 0) return Error::from_errno("mkdir").with(kGroup);
+  return std::string{kGroup};
 }
 
 // A port is there before it has a name, and has a name before it can be opened.

@@ -2,6 +2,7 @@
 // What a machine's kernel needs before it has a file tree: its own files, drivers, ports.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -13,6 +14,8 @@ Status mount_kernel_files();
 
 // Those of /modules, in the order of /modules/order.
 Status load_modules();
+// A control group for the sandbox: its path.
+Result<std::string> make_group();
 
 // The port of that name, which does not block; waits until it is there.
 Result<os::Fd> open_port(std::string_view name);

@@ -17,6 +17,17 @@
 namespace cordon::guest {
 namespace {
 
+// Of the whole kernel. A kernel that does not count them has ended none that we know of.
+std::uint64_t oom_kills() {
+  constexpr std::string_view kLine = "\noom_kill ";
+  const auto text = os::read_file(os::at_cwd(), "/proc/vmstat");
+  const std::size_t at = text ? text->find(kLine) : std::string::npos;
+  if (at == std::string::npos) return 0;
+  std::uint64_t count = 0;
+  std::from_chars(text->data() + at + kLine.size(), text->data() + text->size(), count);
+  return count;
+}
+
 std::uint64_t microseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U +
          static_cast<std::uint64_t>(time.tv_usec);
@@ -61,7 +72,8 @@ Status Loop::reaped(pid_t pid, int status, const rusage& use) {
        .value = static_cast<std::uint32_t>(by_signal ? WTERMSIG(status) : WEXITSTATUS(status)),
        .cpu_microseconds = microseconds(use.ru_utime) + microseconds(use.ru_stime),
        .most_memory = static_cast<std::uint64_t>(use.ru_maxrss) << 10U,
-       .disk = disk_use()});
+       .disk = disk_use(),
+       .oom_kills = options_.own_kernel ? oom_kills() : 0});
 }
 
 Status Loop::on_start_events(std::vector<StartEvent> events) {

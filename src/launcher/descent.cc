@@ -250,6 +250,7 @@ FailedStep descend(Descent& descent) {
     if (auto failed = take_all(steps, descent)) return *std::move(failed);
     std::vector<std::string> arguments{"cordon-relay"};
     const MachineStart start = is_machine ? descent.engine->machine->start : MachineStart::cold;
+    if (is_machine && start == MachineStart::cold) arguments.emplace_back("carry");
     if (start == MachineStart::save) arguments.emplace_back("save");
     if (start == MachineStart::load) arguments.emplace_back("load");
     return {"exec", os::execveat(descent.relay, arguments, {})};

@@ -27,7 +27,8 @@ struct Floor {
   std::string qemu;            // what `microvm` runs; empty: nothing
   std::string machine;         // a directory with its kernel and its first file system
   frame::Engine least_engine = frame::Engine::none;  // plans behind less are refused
-  bool witnesses = false;                            // filters may tell whoever launches: local use
+  bool saves_machines = false;  // one of each size that is asked for, at its first use: local use
+  bool witnesses = false;       // filters may tell whoever launches: local use
 };
 
 // Where the launcher keeps what it trusts itself: locks of id ranges, templates of disks.

@@ -14,6 +14,7 @@
 #include "launcher/descriptors.h"
 #include "launcher/engine.h"
 #include "launcher/io_limit.h"
+#include "launcher/save_like.h"
 #include "launcher/sources.h"
 #include "launcher/tell.h"
 #include "launcher/wake.h"
@@ -282,6 +283,10 @@ std::variant<Sandbox, LaunchFailure> launch_from_nothing(const JudgedPlan& plan,
 }  // namespace
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
+  if (plan->engine == frame::Engine::machine && workshop.floor.saves_machines) {
+    // Without one it starts from the beginning.
+    static_cast<void>(save_like(workshop, plan->machine, patience_with(plan->machine)));
+  }
   while (auto berth = workshop.berths.take(plan, workshop.sources)) {
     auto moved = move_in(*berth, plan, workshop);
     // One that has died meanwhile, or is about to, says nothing about the plan.

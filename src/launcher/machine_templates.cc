@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/machine_templates.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/sendfile.h>
@@ -18,6 +19,9 @@
 namespace cordon::launcher {
 namespace {
 
+// Each has a hundred megabytes, and more of a large machine.
+constexpr std::size_t kMostTemplates = 4;
+constexpr std::size_t kMostNames = 256;
 constexpr std::size_t kMostState = std::size_t{16} << 20U;
 
 std::string name_of(const TemplateKey& key, const char* part) {
@@ -99,6 +103,17 @@ const MachineTemplate* MachineTemplates::find(const TemplateKey& key, const std:
     known = templates_.emplace(key, *std::move(kept)).first;
   }
   return &known->second;
+}
+
+Status MachineTemplates::make_room(const std::string& directory) const {
+  std::size_t kept = 0;
+  if (const auto place = os::openat(os::at_cwd(), directory.c_str(), O_RDONLY | O_DIRECTORY)) {
+    TRY(const auto names, os::list_directory(*place, kMostNames));
+    kept = static_cast<std::size_t>(std::ranges::count_if(
+        names, [](const std::string& name) { return name.starts_with("origin-"); }));
+  }
+  if (std::max(kept, templates_.size()) < kMostTemplates) return {};
+  return Error{Errc::exhausted, "enough sizes of machines are kept"};
 }
 
 void MachineTemplates::add(const TemplateKey& key, MachineTemplate made) {

@@ -6,38 +6,34 @@
 
 #include "launcher/engine_trial.h"
 #include "launcher/machine.h"
+#include "launcher/save_like.h"
 #include "launcher/trial_sandbox.h"
 
 namespace cordon::launcher {
 namespace {
 
-// A machine that the processor runs stands within a second, or hangs.
-constexpr std::chrono::seconds kWithHelp{3};
-constexpr std::chrono::seconds kTranslated{60};
 constexpr const char* kRemedy = "apt install qemu-system-x86 linux-image-cloud-amd64";
 
-// Of the usual size, once, and for launchers to come: a machine that began as it is there at once.
-Status save_usual(Workshop& workshop, const frame::LaunchPlan& plan,
-                  std::chrono::seconds patience) {
-  const Floor& floor = workshop.floor;
-  const TemplateKey key{.memory = plan.machine.memory, .kvm = plan.machine.kvm};
-  if (workshop.machines.find(key, floor.machine, floor.qemu) != nullptr) return {};
-  TRY(const JudgedPlan judged, judged_trial(workshop, plan));
-  TRY(MachineTemplate saved, save_machine(judged, workshop, patience));
-  workshop.machines.add(key, std::move(saved));
-  // Where it cannot be written it is made again by each.
-  static_cast<void>(workshop.machines.keep(key, floor.machine, floor.qemu));
-  return {};
-}
+struct Works {
+  bool traces = false;
+};
 
-Status try_accelerator(Workshop& workshop, bool kvm) {
+Result<Works> try_accelerator(Workshop& workshop, bool kvm) {
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = {.memory = frame::kUsualMachine, .kvm = kvm};
-  const std::chrono::seconds patience = kvm ? kWithHelp : kTranslated;
-  Status saved = save_usual(workshop, plan, patience);
-  if (!saved && saved.error().code() == Errc::timeout) return saved;
+  const std::chrono::seconds patience = patience_with(plan.machine);
+  Status saved = save_like(workshop, plan.machine, patience);
+  if (!saved && saved.error().code() == Errc::timeout) return std::move(saved).error();
+  plan.traced = true;
+  if (auto tried = try_plan(workshop, plan, {}, patience)) return Works{.traces = true};
+  // One whose kernel takes no recorder may be well without.
+  plan.traced = false;
   TRY_DO(try_plan(workshop, plan, {}, patience));
-  return {};
+  return Works{};
+}
+
+std::string lacking(const Works& works) {
+  return works.traces ? "" : "; no monitor.record (its kernel takes no recorder)";
 }
 
 }  // namespace
@@ -56,13 +52,18 @@ EngineTrial try_machine(Workshop& workshop) {
   const bool has_device = ::access("/dev/kvm", R_OK | W_OK) == 0;
   std::string without = has_device ? "" : "no /dev/kvm";
   if (has_device) {
-    const Status helped = try_accelerator(workshop, true);
-    if (helped) return {{Support::ok, "QEMU with KVM", {}}, "kvm"};
+    const auto helped = try_accelerator(workshop, true);
+    if (helped)
+      return {{Support::ok, "QEMU with KVM" + lacking(*helped), {}}, "kvm", helped->traces};
     without = "KVM: " + in_one_line(helped.error().text());
   }
-  const Status translated = try_accelerator(workshop, false);
+  const auto translated = try_accelerator(workshop, false);
   if (translated) {
-    return {{Support::limited, fmt::format("QEMU without KVM, slow ({})", without), {}}, "tcg"};
+    return {{Support::limited,
+             fmt::format("QEMU without KVM, slow ({}){}", without, lacking(*translated)),
+             {}},
+            "tcg",
+            translated->traces};
   }
   return {{Support::blocked,
            fmt::format("no machine starts: {}", in_one_line(translated.error().text())),

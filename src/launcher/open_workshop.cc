@@ -131,8 +131,11 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
 }  // namespace
 
 Result<Workshop> open_workshop(const os::Fd& node) {
-  Floor floor{
-      .sources = {"/"}, .runsc = frame::kLocalRunsc, .qemu = frame::kLocalQemu, .witnesses = true};
+  Floor floor{.sources = {"/"},
+              .runsc = frame::kLocalRunsc,
+              .qemu = frame::kLocalQemu,
+              .saves_machines = true,
+              .witnesses = true};
   // The caller's own choice, with the caller's own rights.
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   if (const char* runsc = std::getenv(frame::kRunscVariable); runsc != nullptr) floor.runsc = runsc;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "frame/guest.h"
+
 namespace cordon::launcher {
 namespace {
 
@@ -14,13 +16,15 @@ constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 // Of what translated instructions take.
 constexpr unsigned kTranslations = 64;
 
-std::string kernel_words(const frame::Machine& machine, std::uint64_t kilohertz) {
+std::string kernel_words(const frame::Machine& machine, MachineStart start,
+                         std::uint64_t kilohertz) {
   std::string words =
       "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
       "random.trust_cpu=off net.ifnames=0 ipv6.disable=1";
   if (!machine.kvm) {
     words += fmt::format(" tsc_early_khz={} tsc=reliable mitigations=off", kilohertz);
   }
+  if (start == MachineStart::save) words += fmt::format(" {}", frame::kSavedWord);
   return words;
 }
 
@@ -48,7 +52,7 @@ std::vector<std::string> qemu_arguments(const frame::LaunchPlan& plan, MachineSt
   } else {
     add("-kernel", fmt::format("/proc/self/fd/{}", int{kKernelFd}));
     add("-initrd", fmt::format("/proc/self/fd/{}", int{kInitramfsFd}));
-    add("-append", kernel_words(machine, kilohertz));
+    add("-append", kernel_words(machine, start, kilohertz));
   }
   add("-chardev", fmt::format("socket,id=control,fd={}", int{kControlFd}));
   add("-chardev", fmt::format("socket,id=files,fd={}", int{kFilesFd}));

@@ -17,7 +17,8 @@ Status wake(const os::Fd& control, const frame::LaunchPlan& plan) {
                           .clock = 0,  // told by the relay, when the machine can hear it
                           .network = plan.network,
                           .shared_memory = std::ranges::find(plan.directories, "/dev/shm") !=
-                                           plan.directories.end()});
+                                           plan.directories.end(),
+                          .traced = plan.traced});
 }
 
 }  // namespace cordon::launcher

@@ -90,18 +90,21 @@ Result<Kernel> find_kernel() {
                 .modules = "/lib/modules/" + *best};
 }
 
-std::string key_of(const Kernel& kernel, const std::string& init) {
-  return fmt::format("1 {} {}\n", stamp_of(kernel.file), stamp_of(init));
+std::string key_of(const Kernel& kernel, const Programs& programs) {
+  return fmt::format("2 {} {} {}\n", stamp_of(kernel.file), stamp_of(programs.init),
+                     stamp_of(programs.recorder));
 }
 
-Status build(const Kernel& kernel, const std::string& init, const std::string& directory) {
+Status build(const Kernel& kernel, const Programs& programs, const std::string& directory) {
   TRY(const std::string image, read_path(kernel.file));
   TRY(const std::string vmlinux, kernel_of(image));
-  TRY(std::string program, read_path(init));
+  TRY(std::string init, read_path(programs.init));
+  TRY(std::string recorder, read_path(programs.recorder));
   std::vector<PackedFile> files{
       {.path = "dev", .bytes = {}, .mode = 040755},
       {.path = "modules", .bytes = {}, .mode = 040755},
-      {.path = "init", .bytes = std::move(program), .mode = 0100755},
+      {.path = "init", .bytes = std::move(init), .mode = 0100755},
+      {.path = "recorder", .bytes = std::move(recorder), .mode = 0100755},
   };
   TRY(auto modules, modules_of(kernel));
   std::ranges::move(modules, std::back_inserter(files));
@@ -112,12 +115,12 @@ Status build(const Kernel& kernel, const std::string& init, const std::string& d
   static_cast<void>(os::unlinkat(place, "key"));
   TRY_DO(put(place, "vmlinux", vmlinux));
   TRY_DO(put(place, "initramfs", pack(files)));
-  return put(place, "key", key_of(kernel, init));
+  return put(place, "key", key_of(kernel, programs));
 }
 
-bool is_built(const Kernel& kernel, const std::string& init, const std::string& directory) {
+bool is_built(const Kernel& kernel, const Programs& programs, const std::string& directory) {
   const auto key = os::read_file(os::at_cwd(), (directory + "/key").c_str());
-  return key && *key == key_of(kernel, init);
+  return key && *key == key_of(kernel, programs);
 }
 
 }  // namespace cordon::machine

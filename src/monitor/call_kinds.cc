@@ -14,7 +14,7 @@ namespace {
 #pragma clang diagnostic ignored "-Wc99-designator"
 #pragma clang diagnostic ignored "-Wpragma-once-outside-header"
 #pragma clang diagnostic ignored "-Wunused-const-variable"
-#include "monitor/kernel/calls.inc"
+#include "recorder/kernel/calls.inc"
 #pragma clang diagnostic pop
 
 std::optional<unsigned> base_of(const call_kind& kind) {

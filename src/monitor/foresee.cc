@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <fcntl.h>
 
-#include "monitor/kernel/layout.h"
 #include "os/filter/judged_call.h"
 #include "os/process_view.h"
 #include "policy/glob.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {

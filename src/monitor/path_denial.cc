@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "monitor/kernel/layout.h"
 #include "os/filter/judged_call.h"
 #include "policy/explain.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "monitor/kernel/layout.h"
 #include "os/ip_address.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "monitor/kernel/layout.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "monitor/kernel/layout.h"
 #include "monitor/path_denial.h"
 #include "os/filter/judged_call.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "monitor/kernel/layout.h"
 #include "monitor/path_denial.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::monitor {
 namespace {
 
 static_assert(frame::kOpenWrites == CORDON_OPEN_WRITES);
 
-constexpr std::uint32_t kLargestErrno = 4095;
+constexpr std::uint32_t kMostErrorNumber = 4095;
 
 std::string absolute(const frame::TracedAct& act) {
   if (act.path.starts_with('/')) return normal_path(act.path);
@@ -26,7 +26,7 @@ Seen seen_of(const frame::TracedAct& act) {
             .parent = act.parent,
             .command = act.command,
             .call = act.call,
-            .result = -static_cast<std::int64_t>(std::min(act.error_number, kLargestErrno)),
+            .result = -static_cast<std::int64_t>(std::min(act.error_number, kMostErrorNumber)),
             .what = SeenCall{}};
   if (act.kind == frame::TracedKind::connect) {
     seen.what = connect_of(act.path);

@@ -86,6 +86,13 @@ TEST(Traced, IsOfTheClassThatWasAskedFor) {
   }
 }
 
+TEST(Traced, WhatIsOnlyReadIsOfAClassOfItsOwn) {
+  const Seen read{
+      .what = SeenFile{.used = ".env", .resolved = "/w/.env", .second = {}, .is_opened = true}};
+  EXPECT_TRUE(is_of(bit_of(Class::sensitive), read));
+  EXPECT_FALSE(is_of(bit_of(Class::writes), read));
+}
+
 TEST(Traced, NoErrorIsTooLargeToBeTold) {
   EXPECT_EQ(seen_of({.error_number = 0xffffffffU}).result, -4095);
 }

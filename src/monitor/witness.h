@@ -17,9 +17,9 @@
 
 #include "base/result.h"
 #include "monitor/intent.h"
-#include "monitor/watch_table.h"
 #include "os/fd.h"
 #include "os/file.h"
+#include "recorder/watch_table.h"
 
 namespace cordon::monitor {
 
@@ -40,7 +40,7 @@ class Witness {
   struct News {
     std::vector<Intent> intents;
     std::shared_ptr<const os::HeldTree> tree;  // of the sandbox; nothing before the first call
-    Untold untold;                             // of all so far
+    recorder::Untold untold;                   // of all so far
   };
   News take();
   // Waits until nobody is left who could call. After the sandbox's end.

@@ -19,7 +19,7 @@ namespace {
 
 // What a process under a filter that tells does, and what is told of it.
 std::vector<Intent> told_of_child(const std::function<int()>& body, std::uint64_t per_second,
-                                  Untold* untold = nullptr) {
+                                  recorder::Untold* untold = nullptr) {
   auto pair = os::socketpair(os::SocketType::seqpacket);
   auto witness = Witness::start(std::move(pair->one), {.per_second = per_second});
   auto child = os::Child::start({}, [&] {
@@ -74,7 +74,7 @@ TEST(Witness, IsToldWhatIsIntendedAndLetsItGoOn) {
 }
 
 TEST(Witness, CountsWhatIsMoreThanASecondTakes) {
-  Untold untold;
+  recorder::Untold untold;
   const auto told = told_of_child(
       [] {
         for (int i = 0; i < 50; ++i) {

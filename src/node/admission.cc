@@ -112,6 +112,8 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
   situation.has_tunnels = true;
   if (policy.settings().isolation == Isolation::gvisor) {
     if (host_.gvisor_traces) situation.monitor = plan::MonitorSource::engine;
+  } else if (policy.settings().isolation == Isolation::microvm) {
+    if (host_.machine_traces) situation.monitor = plan::MonitorSource::machine;
   } else if (host_.has(Feature::ebpf)) {
     situation.monitor = plan::MonitorSource::kernel;
   }

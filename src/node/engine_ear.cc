@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/engine_ear.h"
 
+#include "base/bytes.h"
 #include "monitor/traced.h"
 
 namespace cordon::node {
@@ -24,10 +25,14 @@ bool EngineEar::has_room() {
   return false;
 }
 
+void EngineEar::take(const monitor::Seen& seen) {
+  if (monitor::is_of(classes_, seen) && has_room()) record_.take(seen);
+}
+
 void EngineEar::take(const frame::Traced& traced) {
-  for (const frame::TracedAct& act : traced.acts) {
-    const monitor::Seen seen = monitor::seen_of(act);
-    if (monitor::is_of(classes_, seen) && has_room()) record_.take(seen);
+  for (const frame::TracedAct& act : traced.acts) take(monitor::seen_of(act));
+  for (const std::string& event : traced.events) {
+    if (const auto seen = monitor::read_seen(as_bytes(event))) take(*seen);
   }
   untold_.lost += traced.lost;
   untold_.unnamed += traced.unnamed;

@@ -8,9 +8,9 @@
 
 #include "frame/guest_trace.h"
 #include "monitor/classes.h"
-#include "monitor/watch_table.h"
 #include "node/seen_record.h"
 #include "plan/lower.h"
+#include "recorder/watch_table.h"
 
 namespace cordon::node {
 
@@ -26,6 +26,7 @@ class EngineEar {
   void take(const frame::Traced& traced);
 
  private:
+  void take(const monitor::Seen& seen);
   bool has_room();
 
   SeenRecord& record_;
@@ -33,7 +34,7 @@ class EngineEar {
   std::uint64_t per_second_;
   std::chrono::steady_clock::time_point second_;
   std::uint64_t taken_ = 0;  // in it
-  monitor::Untold untold_;   // of all so far
+  recorder::Untold untold_;  // of all so far
 };
 
 }  // namespace cordon::node

@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "audit/segment.h"
+#include "base/bytes.h"
 #include "os/file.h"
 #include "os/test_support.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::node {
 namespace {
@@ -58,6 +60,17 @@ TEST_F(EngineEarTest, RecordsTheClassesThatWereAskedFor) {
   EXPECT_EQ(written("program_started"), 2U);
   EXPECT_EQ(written("file_touched"), 0U);
   EXPECT_EQ(written("records_lost"), 0U);
+}
+
+TEST_F(EngineEarTest, ReadsWhatAMachinesKernelTells) {
+  cordon_event event{};
+  event.kind = CORDON_KIND_EXEC;
+  event.lengths[CORDON_TEXT_USED] = 10;
+  const std::string exec =
+      std::string{as_text(std::as_bytes(std::span{&event, 1}))} + std::string{"/bin/true\0", 10};
+  ear(100).take({.events = {exec, "no event", exec}});
+  EXPECT_EQ(written("program_started"), 2U);
+  EXPECT_EQ(written("/bin/true"), 2U);
 }
 
 TEST_F(EngineEarTest, CountsWhatIsMoreThanASecondTakes) {

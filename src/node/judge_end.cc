@@ -30,10 +30,13 @@ std::string main_process(const EndFacts& facts) {
 }
 
 Verdict memory_verdict(const EndFacts& facts, std::string culprit, std::string explanation) {
+  // A machine's kernel ends nobody before all of its memory is taken; what the group counts beside
+  // that is of who runs it.
+  const bool by_machine = facts.exited && facts.exited->oom_kills > 0;
   return {.ending = Ending::memory,
           .status = kBySignal + SIGKILL,
-          .limit = facts.memory_limit.value_or(0),
-          .peak = facts.use.memory_peak.value_or(0),
+          .limit = by_machine ? facts.machine_memory : facts.memory_limit.value_or(0),
+          .peak = by_machine ? facts.machine_memory : facts.use.memory_peak.value_or(0),
           .culprit = std::move(culprit),
           .explanation = std::move(explanation)};
 }
@@ -60,8 +63,12 @@ Verdict pids_verdict(const EndFacts& facts, const frame::Exited& exited) {
                                      facts.use.pids_refused.value_or(0))};
 }
 
+std::uint64_t oom_kills(const EndFacts& facts) {
+  return facts.use.oom_kills.value_or(0) + (facts.exited ? facts.exited->oom_kills : 0);
+}
+
 std::string about_children(const EndFacts& facts) {
-  const std::uint64_t kills = facts.use.oom_kills.value_or(0);
+  const std::uint64_t kills = oom_kills(facts);
   if (kills == 0) return {};
   return fmt::format("{} of its processes {} ended by the memory limit", kills,
                      kills == 1 ? "was" : "were");
@@ -69,8 +76,7 @@ std::string about_children(const EndFacts& facts) {
 
 Verdict of_exit(const EndFacts& facts, const frame::Exited& exited) {
   const bool failed = exited.by_signal || exited.value != 0;
-  const bool out_of_memory = facts.use.oom_kills.value_or(0) > 0;
-  if (exited.by_signal && exited.value == SIGKILL && out_of_memory) {
+  if (exited.by_signal && exited.value == SIGKILL && oom_kills(facts) > 0) {
     return memory_verdict(facts, main_process(facts), "the memory limit was reached");
   }
   if (failed && is_full(exited.disk, facts.disk_step)) return disk_verdict(facts, exited);

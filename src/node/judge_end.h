@@ -27,6 +27,7 @@ struct EndFacts {
   std::optional<frame::Exited> exited;
   frame::GroupUse use;  // what the groups counted
   std::optional<std::uint64_t> memory_limit;
+  std::uint64_t machine_memory = 0;  // of a virtual machine: its own, which is the limit inside
   std::optional<std::uint64_t> pids_limit;
   // Less than this left on the own disk is none: what one write may ask for at once.
   std::uint64_t disk_step = 4096;

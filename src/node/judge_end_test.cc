@@ -56,6 +56,17 @@ TEST(JudgeEnd, TellsTheDeathOfPid1ByMemory) {
   EXPECT_EQ(verdict.culprit, "cc1plus pid 12");
 }
 
+TEST(JudgeEnd, TakesTheWordOfAMachinesKernelForItsMemory) {
+  EndFacts facts{.memory_limit = 768U << 20U, .machine_memory = 256U << 20U};
+  facts.use.memory_peak = 400U << 20U;
+  facts.exited = frame::Exited{.by_signal = true, .value = SIGKILL, .oom_kills = 1};
+  EXPECT_EQ(judge_end(facts).ending, Ending::memory);
+  EXPECT_EQ(judge_end(facts).limit, 256U << 20U);
+  EXPECT_EQ(judge_end(facts).peak, 256U << 20U);
+  facts.exited->oom_kills = 0;
+  EXPECT_EQ(judge_end(facts).ending, Ending::signal);
+}
+
 TEST(JudgeEnd, BlamesTheDiskOnlyForARunThatFailedOnAFullOne) {
   EndFacts facts = some_run();
   facts.exited = exited(1);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "hash/sha256.h"
 #include "os/cgroup_number.h"
+#include "recorder/kernel/layout.h"
 
 namespace cordon::node {
 namespace {
@@ -53,8 +54,8 @@ std::vector<Denial> MonitorShare::end() {
 // --- all of them
 
 Result<std::unique_ptr<Monitor::Recorder>> Monitor::recorder_of(std::vector<os::Fd> parts) const {
-  TRY(monitor::WatchTable table, monitor::WatchTable::open(parts.at(0)));
-  TRY(monitor::EventRing ring, monitor::EventRing::open(parts.at(1)));
+  TRY(recorder::WatchTable table, recorder::WatchTable::open(parts.at(0)));
+  TRY(recorder::EventRing ring, recorder::EventRing::open(parts.at(1), CORDON_RING_BYTES));
   TRY(os::Fd news, os::duplicate(parts.at(1)));
   return std::make_unique<Recorder>(std::move(parts), std::move(table), std::move(ring),
                                     asio::posix::stream_descriptor{executor_, news.release()});
@@ -76,7 +77,7 @@ void Monitor::forget_strangers() {
   waits_ = false;
   waiting_.clear();
   if (!recorder_) return;
-  for (const monitor::WatchTable::Watched& watched : recorder_->table.all()) {
+  for (const recorder::WatchTable::Watched& watched : recorder_->table.all()) {
     if (!shares_.contains(watched.group)) recorder_->table.forget(watched.group);
   }
 }
@@ -140,7 +141,7 @@ void Monitor::look_for_untold() {
 
 void Monitor::end(MonitorShare& share) {
   if (share.ear_) return share.record_.write();
-  const monitor::Untold untold = recorder_->table.forget(share.group_);
+  const recorder::Untold untold = recorder_->table.forget(share.group_);
   drain(std::numeric_limits<std::size_t>::max());
   share.record_.take_untold(untold);
   share.record_.write();
@@ -191,8 +192,9 @@ Result<std::unique_ptr<MonitorShare>> Monitor::watch_again(const SandboxId& id,
                                                            const plan::Lowered& lowered) {
   if (lowered.enforcement.reported.empty()) return std::unique_ptr<MonitorShare>{};
   if (lowered.plan.traced) return share_by_engine(std::move(subject), lowered);
-  const auto all = recorder_ ? recorder_->table.all() : std::vector<monitor::WatchTable::Watched>{};
-  const auto found = std::ranges::find(all, tag_of(id), &monitor::WatchTable::Watched::tag);
+  const auto all =
+      recorder_ ? recorder_->table.all() : std::vector<recorder::WatchTable::Watched>{};
+  const auto found = std::ranges::find(all, tag_of(id), &recorder::WatchTable::Watched::tag);
   if (found == all.end()) {
     return Error{Errc::unavailable, "monitor: what happens in the sandbox is not seen any more"};
   }

@@ -16,13 +16,13 @@
 #include "async/task.h"
 #include "audit/log.h"
 #include "base/id.h"
-#include "monitor/event_ring.h"
 #include "monitor/seen.h"
-#include "monitor/watch_table.h"
 #include "node/engine_ear.h"
 #include "node/seen_record.h"
 #include "os/fd.h"
 #include "plan/lower.h"
+#include "recorder/event_ring.h"
+#include "recorder/watch_table.h"
 #include "sandbox/sandbox.h"
 
 namespace cordon::node {
@@ -96,8 +96,8 @@ class Monitor {
   friend class MonitorShare;
   struct Recorder {
     std::vector<os::Fd> parts;
-    monitor::WatchTable table;
-    monitor::EventRing ring;
+    recorder::WatchTable table;
+    recorder::EventRing ring;
     asio::posix::stream_descriptor news;
   };
   Result<std::unique_ptr<Recorder>> recorder_of(std::vector<os::Fd> parts) const;

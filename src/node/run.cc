@@ -189,6 +189,7 @@ asio::awaitable<Result<RunOutcome>> Run::conclude() {
   facts_.largest = watch_.largest();
   facts_.memory_limit = lowered_.plan.limits.memory;
   facts_.pids_limit = lowered_.plan.limits.pids;
+  facts_.machine_memory = lowered_.plan.machine.memory;
   // ext4 takes a large write in large pieces, and refuses the piece that does not fit.
   if (lowered_.plan.disk.image) facts_.disk_step = std::uint64_t{1} << 20U;
   outcome_.use = facts_.use;

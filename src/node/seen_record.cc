@@ -61,7 +61,7 @@ const policy::Policy* SeenRecord::files() {
   return files_ ? &*files_ : nullptr;
 }
 
-void SeenRecord::take_untold(const monitor::Untold& untold) {
+void SeenRecord::take_untold(const recorder::Untold& untold) {
   const auto tell = [&](std::uint64_t count, const char* why) {
     if (count > 0) unwritten_.emplace_back(RecordsLost{"monitor", count, why});
   };

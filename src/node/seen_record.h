@@ -11,12 +11,12 @@
 
 #include "audit/log.h"
 #include "monitor/seen.h"
-#include "monitor/watch_table.h"
 #include "node/denial_book.h"
 #include "node/refusal_tally.h"
 #include "node/responses.h"
 #include "os/filter/filter.h"
 #include "plan/lower.h"
+#include "recorder/watch_table.h"
 
 namespace cordon::node {
 
@@ -34,8 +34,8 @@ class SeenRecord {
 
   void take(const monitor::Seen& seen);
   // Of all so far, as its source counts; `known()` was told already.
-  void take_untold(const monitor::Untold& untold);
-  void know(const monitor::Untold& untold) noexcept { told_ = untold; }
+  void take_untold(const recorder::Untold& untold);
+  void know(const recorder::Untold& untold) noexcept { told_ = untold; }
   void write();
   bool has_unwritten() const noexcept { return !unwritten_.empty(); }
   // Each once, with how often it was met.
@@ -62,7 +62,7 @@ class SeenRecord {
   std::vector<AuditEvent> unwritten_;
   DenialBook denials_;
   RefusalTally refusals_;
-  monitor::Untold told_;    // what is known of what was not told
+  recorder::Untold told_;   // what is known of what was not told
   std::uint64_t lost_ = 0;  // that the log did not take
   std::function<void(const Denial&)> when_refused_;
   Responses* responses_ = nullptr;  // nothing: nobody counts

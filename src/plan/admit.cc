@@ -162,8 +162,16 @@ bool of_preset(const PolicyDocument& document, policy::Place place) {
 
 // Whether all classes are that the document names.
 bool is_seen(const Request& request, const PolicyDocument& document) {
-  if (request.situation.monitor == MonitorSource::kernel) return true;
-  if (request.situation.monitor == MonitorSource::none) return false;
+  switch (request.situation.monitor) {
+    case MonitorSource::kernel:
+    case MonitorSource::machine:
+      return true;
+    case MonitorSource::none:
+      return false;
+    case MonitorSource::witness:
+    case MonitorSource::engine:
+      break;
+  }
   return std::ranges::none_of(document.record.items,
                               [](const auto& stated) { return stated.value == "sensitive"; });
 }

@@ -252,6 +252,7 @@ class Enforcing {
         return "; not what is renamed or removed, nor refused calls";
       case MonitorSource::none:
       case MonitorSource::kernel:
+      case MonitorSource::machine:
         break;
     }
     return "";

@@ -40,11 +40,15 @@ bool asks_for_monitor(const policy::Policy& policy) {
   });
 }
 
+bool is_told(const Situation& situation) {
+  return situation.monitor == MonitorSource::engine || situation.monitor == MonitorSource::machine;
+}
+
 // A kernel of its own tells the host's nothing of what its programs do; where it tells us itself,
 // each act costs it a message, so that it is asked only by a policy that wants to know.
 Situation as_seen(Situation situation, const policy::Policy& policy) {
   const bool is_process = policy.settings().isolation == Isolation::process;
-  const bool by_engine = situation.monitor == MonitorSource::engine;
+  const bool by_engine = is_told(situation);
   if (is_process == by_engine || (by_engine && !asks_for_monitor(policy))) {
     situation.monitor = MonitorSource::none;
   }
@@ -52,6 +56,7 @@ Situation as_seen(Situation situation, const policy::Policy& policy) {
 }
 
 void choose_engine(const Request& request, frame::LaunchPlan& plan) {
+  plan.traced = is_told(request.situation);
   if (request.settings.isolation == Isolation::microvm) {
     plan.engine = frame::Engine::machine;
     plan.machine = {.memory = machine_memory(request.settings.limits),
@@ -61,7 +66,6 @@ void choose_engine(const Request& request, frame::LaunchPlan& plan) {
   plan.engine = frame::Engine::gvisor;
   plan.platform =
       frame::platform_from(request.host.gvisor_platform).value_or(frame::Platform::ptrace);
-  plan.traced = request.situation.monitor == MonitorSource::engine;
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ enum class MonitorSource : std::uint8_t {
   kernel,   // by a program in the kernel, of a node's launcher
   witness,  // by whoever launches, whom the filter tells of calls that intend something
   engine,   // by the sandbox's own kernel, through the relay
+  machine,  // by a program in that kernel, where it is a machine's
 };
 
 // The root that an image is.

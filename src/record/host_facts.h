@@ -80,6 +80,7 @@ struct HostFacts {
   std::string gvisor_platform;  // by which runsc runs programs here; empty: it does not
   std::string accelerator;      // of virtual machines: "kvm", "tcg"; empty: there are none
   bool gvisor_traces = false;   // it tells what they do
+  bool machine_traces = false;  // a virtual machine does
   Capacity capacity;
 
   const Fact& operator[](Feature feature) const { return facts[static_cast<std::size_t>(feature)]; }

@@ -8,7 +8,7 @@
 namespace cordon {
 namespace {
 
-constexpr std::string_view kMark = "cordon host facts 3";
+constexpr std::string_view kMark = "cordon host facts 4";
 
 template <class Number>
 std::optional<Number> number_from(std::string_view text, unsigned most) {
@@ -54,6 +54,7 @@ std::string to_text(const HostFacts& facts) {
   line("platform " + one_line(facts.gvisor_platform));
   line("accelerator " + one_line(facts.accelerator));
   line(facts.gvisor_traces ? "1" : "0");
+  line(facts.machine_traces ? "1" : "0");
   for (const Fact& fact : facts.facts) {
     line(std::to_string(static_cast<unsigned>(fact.support)) + "\t" + one_line(fact.detail) + "\t" +
          one_line(fact.remedy));
@@ -64,7 +65,7 @@ std::string to_text(const HostFacts& facts) {
 Result<HostFacts> host_facts_from(std::string_view text) {
   const std::vector<std::string> lines = parts_of(text, '\n');
   const Error broken{Errc::invalid, "no facts of a host"};
-  if (lines.size() != 11 + kFeatureCount || lines[0] != kMark) return broken;
+  if (lines.size() != 12 + kFeatureCount || lines[0] != kMark) return broken;
   HostFacts facts;
   facts.kernel = lines[1];
   facts.machine = lines[2];
@@ -83,8 +84,9 @@ Result<HostFacts> host_facts_from(std::string_view text) {
   if (!lines[9].starts_with(kAccelerator)) return broken;
   facts.accelerator = lines[9].substr(kAccelerator.size());
   facts.gvisor_traces = lines[10] == "1";
+  facts.machine_traces = lines[11] == "1";
   for (std::size_t index = 0; index < kFeatureCount; ++index) {
-    const std::string& line = lines[11 + index];
+    const std::string& line = lines[12 + index];
     const std::size_t first = line.find('\t');
     const std::size_t second = line.find('\t', first + 1);
     if (first == std::string::npos || second == std::string::npos) return broken;

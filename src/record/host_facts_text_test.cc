@@ -13,6 +13,7 @@ HostFacts some_facts() {
   facts.controllers = {"memory", "pids"};
   facts.gvisor_platform = "ptrace";
   facts.gvisor_traces = true;
+  facts.machine_traces = true;
   facts[Feature::landlock] = {Support::ok, "ABI 7", ""};
   facts[Feature::kvm] = {Support::blocked, "no rights", "usermod -aG kvm"};
   return facts;

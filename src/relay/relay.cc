@@ -54,6 +54,8 @@ class Relay {
   enum class Pass : bool { gathered, at_once };
   void hear_trace(Pass pass);
   void pass_trace();
+  // As a machine has told it.
+  Status pass_told(std::span<const std::byte> body);
   // Whatever had been done by now is told, or counted.
   void settle_trace();
   void switch_host(os::Fd control);
@@ -189,11 +191,31 @@ std::optional<RelayEnd> Relay::hear_guest() {
     const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
     if (!body) return std::nullopt;
-    // What programs do is told by who stands outside of them, and by nobody else.
-    if (is_a<frame::Traced>(*body)) return RelayEnd::protocol_error;
+    if (is_a<frame::Traced>(*body)) {
+      // What programs do is told by who stands outside of them, and by nobody else: of a machine
+      // that is its own pid 1.
+      if (task_ == MachineTask::none || !pass_told(*body)) return RelayEnd::protocol_error;
+      continue;
+    }
     if (is_a<frame::Exited>(*body)) settle_trace();
     if (passes(*body)) to_host_.add_body(*body);
   }
+}
+
+Status Relay::pass_told(std::span<const std::byte> body) {
+  TRY(const frame::FromGuest said, frame::decode_from_guest(body));
+  const auto* const told = std::get_if<frame::Traced>(&said);
+  if (told == nullptr) return Error{Errc::invalid, "no acts"};
+  const Tracer::Untold owed{.lost = told->acts.size() + told->events.size() + told->lost,
+                            .unnamed = told->unnamed};
+  if (awaits_hello_) {
+    tracer_.lose(owed);
+    return {};
+  }
+  trace_owed_.lost += owed.lost;
+  trace_owed_.unnamed += owed.unnamed;
+  to_host_.add_body(body);
+  return {};
 }
 
 // The last of them are kept.

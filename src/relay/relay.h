@@ -31,8 +31,8 @@ enum class RelayEnd : std::uint8_t {
   saved = frame::kSavedMachine,
 };
 
-// What is done with a machine beside carrying.
-enum class MachineTask : std::uint8_t { none, save, load };
+// What stands behind the relay, and what is done with a machine beside carrying.
+enum class MachineTask : std::uint8_t { none, carry, save, load };
 
 // Carries until one side has ended. A frame is passed on whole or, where the host's stream was
 // exchanged between its bytes, not at all; on a new stream the guest is told to resume, and nothing

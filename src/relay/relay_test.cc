@@ -25,7 +25,7 @@ using frame::ToGuest;
 // Both ends of a relay in a thread: a host at `host`, a guest at two pipes.
 class Rig {
  public:
-  explicit Rig(os::Fd trace = {}) {
+  explicit Rig(os::Fd trace = {}, MachineTask task = MachineTask::none) {
     os::SocketPair pair = *os::socketpair(os::SocketType::stream);
     os::Pipe in = *os::pipe2();
     os::Pipe out = *os::pipe2();
@@ -45,8 +45,8 @@ class Rig {
     for (const os::Fd* end : {&ends.control, &ends.to_guest, &ends.from_guest, &ends.words}) {
       EXPECT_TRUE(os::set_nonblocking(*end, true));
     }
-    thread_ =
-        std::thread{[this, ends = std::move(ends)]() mutable { end_ = carry(std::move(ends)); }};
+    thread_ = std::thread{
+        [this, task, ends = std::move(ends)]() mutable { end_ = carry(std::move(ends), task); }};
   }
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
@@ -244,6 +244,37 @@ TEST(Relay, BelievesNoGuestWhatProgramsDo) {
   write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
   write(rig.guest_out, encode(FromGuest{frame::Traced{.acts = {{.path = "/bin/forged"}}}}));
   EXPECT_EQ(rig.end(), RelayEnd::protocol_error);
+}
+
+TEST(Relay, PassesOnWhatAMachineTellsOfPrograms) {
+  Rig rig{{}, MachineTask::carry};
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  write(rig.guest_out, encode(FromGuest{frame::Traced{.events = {"one", "two"}, .lost = 1}}));
+  Reader host{rig.host};
+  EXPECT_TRUE(host.said<frame::Hello>());
+  const auto traced = host.said<frame::Traced>();
+  ASSERT_TRUE(traced);
+  EXPECT_EQ(traced->events, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Relay, CountsWhatAMachineTellsBetweenTwoHosts) {
+  Rig rig{{}, MachineTask::carry};
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  EXPECT_TRUE(Reader{rig.host}.said<frame::Hello>());
+  os::SocketPair next = *os::socketpair(os::SocketType::stream);
+  const os::Fd* const beside = &next.two;
+  const std::array<std::byte, 1> word{};
+  ASSERT_TRUE(os::send(rig.host, word, {&beside, 1}));
+  EXPECT_TRUE(Reader{rig.guest_in}.next());  // Resume: the old stream has been left
+  write(rig.guest_out, encode(FromGuest{frame::Traced{.events = {"one", "two"}, .lost = 1}}));
+  write(rig.guest_out, encode(FromGuest{frame::Hello{}}));
+  write(rig.guest_out, encode(FromGuest{frame::Exited{.process = 1}}));
+  Reader host{next.one};
+  EXPECT_TRUE(host.said<frame::Hello>());
+  const auto traced = host.said<frame::Traced>();
+  ASSERT_TRUE(traced);
+  EXPECT_TRUE(traced->events.empty());
+  EXPECT_EQ(traced->lost, 3U);
 }
 
 TEST(Relay, EndsAtWhatIsNoFrame) {

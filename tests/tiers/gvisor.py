@@ -16,6 +16,7 @@ from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
 from pace import slow  # noqa: E402
 from parts import apart, descriptors, started, status  # noqa: E402
+from told import records, told_alike  # noqa: E402
 
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
 
@@ -165,51 +166,9 @@ def doctor(caller):
     expect("runsc" in facts["detail"] and ("ptrace" in facts["detail"] or "systrap" in facts["detail"]), facts)
 
 
-ACTS = r"""
-import os, socket, subprocess
-open("made", "w").close()
-os.close(os.open("beside", os.O_CREAT | os.O_WRONLY, dir_fd=os.open("/tmp", os.O_RDONLY)))
-open("/etc/passwd").close()
-try:
-    open("/usr/made", "w")
-except OSError:
-    pass
-try:
-    socket.create_connection(("127.0.0.1", 9))
-except OSError:
-    pass
-subprocess.run(["true", "argument"])
-"""
-
-
-def records(caller, run):
-    """What was recorded of what happened in a run, without what differs from run to run."""
-    told = [json.loads(line) for line in caller.verb("audit", "query", "--json").stdout.decode().splitlines()]
-    kept = ("event", "command", "act", "path", "program", "arguments", "directory", "address", "port", "code", "tried", "rule", "source", "count")
-    acts = ("program_started", "file_touched", "connect_tried", "act_refused", "records_lost")
-    return [{key: record[key] for key in kept if key in record} for record in told if record.get("sandbox") == run and record["event"] in acts]
-
-
 def told(caller):
     """What programs do is recorded in the same words as behind the weaker wall, where a policy asks for it, and nowhere else."""
-    gvisor(caller)
-    agent = caller.home / "agent.toml"
-    agent.write_text('extends = ["coding-agent"]\n')
-    seen = {}
-    for wall in ("process", "gvisor"):
-        caller.isolation = wall
-        ended = caller.run(["--no-network", "--policy", str(agent)], ["python3", "-c", ACTS])
-        equal(ended.code, 0, ended.err)
-        equal(ended.report["enforcement"]["reported"], ["connects", "exec", "refused", "writes"])
-        seen[wall] = records(caller, ended.report["id"])
-        equal([denial["tried"] for denial in ended.report["denials"]], ["write /usr/made"], wall)
-    equal({record["event"] for record in seen["gvisor"]}, {"program_started", "file_touched", "connect_tried", "act_refused"})
-    place = lambda record: json.dumps(record, sort_keys=True)  # noqa: E731
-    equal(sorted(map(place, seen["gvisor"])), sorted(map(place, seen["process"])))
-    ended = caller.run(["--no-network"], ["python3", "-c", ACTS])
-    equal((ended.code, records(caller, ended.report["id"])), (0, []), "the counter-arm")
-    ended = caller.run(["--no-network", "--no-monitor", "--policy", str(agent)], ["true"])
-    expect(ended.code == 126 and b"behind gvisor nobody sees what happens inside" in ended.err, ended.code, ended.err)
+    told_alike(gvisor(caller), "gvisor")
 
 
 def unnamed(caller):

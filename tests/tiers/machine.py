@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "callers"))
 from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
 from parts import apart, descriptors, parts, started, status  # noqa: E402
+from told import records, told_alike  # noqa: E402
 
 QEMU = os.environ.get("CORDON_QEMU", "/usr/bin/qemu-system-x86_64")
 PARTS = ("cordon-relay", "cordon-files", "qemu-system-x86_64")
@@ -150,6 +151,8 @@ def limits(caller):
     expect(100_000 < int(words[1]) < 192 * 1024, words)
     equal(words[3], "40")
     expect(words[4] != "0", "300 MiB in a machine of 192", words, ended.err)
+    ended = caller.run(["--memory", "192M"], ["python3", "-c", "x = []\nwhile True: x.append(bytearray(1 << 20))"], timeout=120)
+    equal((ended.report["verdict"]["ending"], ended.report["verdict"]["limit"]), ("memory", 192 << 20), ended.report["verdict"])
 
 
 def refused(caller):
@@ -170,13 +173,25 @@ def refused(caller):
     expect(ended.code == 126 and b"somebody but root can write it" in ended.err, ended.code, ended.err)
 
 
+def told(caller):
+    """What programs do is recorded in the same words as behind the weaker wall; and what no other local wall sees: what is only read, for its
+    name, and what a filter refuses."""
+    told_alike(machine(caller), "microvm")
+    policy = caller.home / "told.toml"
+    policy.write_text('[monitor]\nrecord = ["sensitive"]\n')
+    script = "echo x > .env; cat .env; unshare -U true"
+    ended = caller.run(["--policy", str(policy)], ["sh", "-c", script], timeout=120)
+    seen = [(record["event"], record.get("path", record.get("tried"))) for record in records(caller, ended.report["id"])]
+    equal(seen, [("file_touched", str(caller.workspace / ".env")), ("act_refused", "unshare by unshare")], ended.err)
+
+
 def doctor(caller):
     machine(caller)
     facts = json.loads(caller.verb("doctor", "--json").stdout)["facts"]["microvm"]
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, limits, refused, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, limits, refused, told, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)

@@ -17,6 +17,8 @@ from daemon import Daemon  # noqa: E402
 QEMU = "/usr/bin/qemu-system-x86_64"
 NAMED = "runsc = /usr/bin/runsc\n"
 GVISOR = {"isolation": "gvisor"}
+MACHINE = {"isolation": "microvm"}
+MADE = [("program_started", "/usr/bin/sh"), ("file_touched", "/workspace/made")]
 
 
 def kernel(node, policy):
@@ -70,6 +72,10 @@ def recorded(node, sandbox):
     return [record for record in every if record.get("sandbox") == sandbox]
 
 
+def acts_of(node, sandbox):
+    return [(record["event"], record.get("path", record.get("program"))) for record in recorded(node, sandbox)[2:-1]]
+
+
 def until(found, seconds=10):
     end = time.monotonic() + seconds
     while not found():
@@ -85,8 +91,7 @@ def told(_):
         with node.client() as client:
             ran = client.ask("POST", "/v1/run", {"command": ["sh", "-c", "echo 1 > made"], "policy": asks})
             equal(ran.status, 200, ran)
-            acts = [(record["event"], record.get("path", record.get("program"))) for record in recorded(node, ran.json["id"])[2:-1]]
-            equal(acts, [("program_started", "/usr/bin/sh"), ("file_touched", "/workspace/made")])
+            equal(acts_of(node, ran.json["id"]), MADE)
             quiet = client.ask("POST", "/v1/run", {"command": ["sh", "-c", "echo 1 > made"], "policy": GVISOR}).json["id"]
             equal([record["event"] for record in recorded(node, quiet)], ["policy_accepted", "sandbox_started", "sandbox_ended"], "the counter-arm")
             made = client.ask("POST", "/v1/sandboxes", {"policy": asks})
@@ -105,16 +110,20 @@ def told(_):
 
 
 def machine(_):
-    """A virtual machine that the floor names, and that a node's death does not end; nothing beside it is let in."""
+    """A virtual machine that the floor names, and that a node's death does not end, and in which what programs do is told where it is asked for;
+    nothing beside it is let in."""
     if not os.path.exists(QEMU) or not glob.glob("/boot/vmlinuz-*"):
         sys.exit(77)
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
         subprocess.run([pathlib.Path(PROGRAMS) / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
         with Daemon(PROGRAMS, floor=f"qemu = {QEMU}\nmachine = {place}\n") as node, node.client() as client:
-            inside = kernel(node, {"isolation": "microvm"})
+            inside = kernel(node, MACHINE)
             equal(inside.status, 200, inside)
             expect(inside.json["stdout"] != kernel(node, {}).json["stdout"], "one kernel for both", inside)
-            made = client.ask("POST", "/v1/sandboxes", {"policy": {"isolation": "microvm"}})
+            for asks, acts in (({"monitor": {"record": ["exec", "writes"]}}, MADE), ({}, [])):
+                ran = client.ask("POST", "/v1/run", {"command": ["sh", "-c", "echo 1 > made"], "policy": {**MACHINE, **asks}})
+                equal((ran.status, acts_of(node, ran.json["id"])), (200, acts), ran)
+            made = client.ask("POST", "/v1/sandboxes", {"policy": MACHINE})
             equal((made.status, made.json["isolation"]), (201, "microvm"), made)
             node.node.kill()
             node.node.wait()
@@ -124,7 +133,7 @@ def machine(_):
                 equal(after["isolation"], "microvm")
                 started(again, made.json["id"], "uname", "-n")
     with Daemon(PROGRAMS) as node:
-        refused = kernel(node, {"isolation": "microvm"})
+        refused = kernel(node, MACHINE)
         expect(refused.status in (403, 422, 503) and b"the floor names no qemu" in refused.body, refused)
 
 

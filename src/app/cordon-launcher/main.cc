@@ -81,6 +81,7 @@ Status serve_nodes(const ServiceWords& words) {
   launcher::EngineTrial machine = launcher::try_machine(workshop);
   facts[Feature::microvm] = std::move(machine.fact);
   facts.accelerator = std::move(machine.platform);
+  facts.machine_traces = floor.monitor && machine.traces;
   TRY(launcher::Server server,
       launcher::Server::at(std::move(workshop), std::move(door), std::move(stop), to_text(facts),
                            keeper_of(words, floor)));

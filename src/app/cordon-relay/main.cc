@@ -2,8 +2,8 @@
 // cordon-relay: pid 1 of a sandbox behind an engine. The launcher has put the host's stream at
 // descriptor 3, the guest's at 4 and 5, the engine's words at 6, its pidfd at 7 and, where it tells
 // what programs do, a socket to which it comes at 8; and has taken everything else away.
-// `cordon-relay save`, `cordon-relay load`: of a machine, whose monitor is at 8 then and whose
-// state is written to, or read from, 9.
+// `cordon-relay carry`: of a machine. `cordon-relay save`, `cordon-relay load`: of one whose
+// monitor is at 8 then, and whose state is written to, or read from, 9.
 #include <array>
 #include <csignal>
 #include <fcntl.h>
@@ -33,10 +33,11 @@ Status confine() {
 
 int main(int count, char** arguments) {
   const std::string_view word = count == 2 ? arguments[1] : "";
-  const relay::MachineTask task = word == "save"   ? relay::MachineTask::save
+  const relay::MachineTask task = word == "carry"  ? relay::MachineTask::carry
+                                  : word == "save" ? relay::MachineTask::save
                                   : word == "load" ? relay::MachineTask::load
                                                    : relay::MachineTask::none;
-  const bool is_saved = task != relay::MachineTask::none;
+  const bool is_saved = task == relay::MachineTask::save || task == relay::MachineTask::load;
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   relay::Ends ends{.control = os::Fd{3},
                    .to_guest = os::Fd{4},

@@ -2,10 +2,12 @@
 // Puts the program into the kernel.
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 #include "os/fd.h"
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 
 // It runs for as long as somebody holds the links.
 struct LoadedRecorder {
@@ -17,6 +19,7 @@ struct LoadedRecorder {
 };
 
 // Before: the rights to do it. An error says what the kernel had against it.
-Result<LoadedRecorder> load_recorder();
+// `ring_bytes`: of the ring, a power of two.
+Result<LoadedRecorder> load_recorder(std::uint32_t ring_bytes);
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

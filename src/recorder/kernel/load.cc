@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/kernel/load.h"
+#include "recorder/kernel/load.h"
 
 #include <bpf/libbpf.h>
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 #include "os/fd.h"
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 namespace {
 
 // clang-format off
@@ -69,12 +69,14 @@ Result<os::Fd> attach(bpf_object& object, const char* name) {
 
 }  // namespace
 
-Result<LoadedRecorder> load_recorder() {
+Result<LoadedRecorder> load_recorder(std::uint32_t ring_bytes) {
   libbpf_set_print(note);
   const bpf_object_open_opts options{.sz = sizeof options, .object_name = "cordon"};
   const std::unique_ptr<bpf_object, Close> object{
       bpf_object__open_mem(kObject, sizeof kObject, &options)};
   if (!object) return failed("read the program");
+  bpf_map* const ring = bpf_object__find_map_by_name(object.get(), "ring");
+  if (ring == nullptr || bpf_map__set_max_entries(ring, ring_bytes) != 0) return failed("ring");
   if (bpf_object__load(object.get()) != 0) return failed("load");
   LoadedRecorder loaded;
   TRY(loaded.watched, map_of(*object, ".bss"));
@@ -85,4 +87,4 @@ Result<LoadedRecorder> load_recorder() {
   return loaded;
 }
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/watch_table.h"
+#include "recorder/watch_table.h"
 
 #include <set>
 #include <sys/mman.h>
@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "monitor/kernel/layout.h"
 #include "os/mapping.h"
+#include "recorder/kernel/layout.h"
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 namespace {
 
 // As much memory as the program has.
@@ -89,4 +89,4 @@ TEST(WatchTable, CountsBeginAnewWithEachWhoIsWatched) {
 }
 
 }  // namespace
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/event_ring.h"
+#include "recorder/event_ring.h"
 
 #include <atomic>
 #include <cstdint>
 #include <unistd.h>
 
-#include "monitor/kernel/layout.h"
-
-namespace cordon::monitor {
+namespace cordon::recorder {
 namespace {
 
 // Before each record: its length, with two bits on top, and a word of the kernel's own.
@@ -25,12 +23,11 @@ Word load(const std::byte* at) {
 
 }  // namespace
 
-Result<EventRing> EventRing::open(const os::Fd& ring) {
+Result<EventRing> EventRing::open(const os::Fd& ring, std::size_t bytes) {
   TRY(os::Mapping read_to, os::Mapping::of(ring, 0, page(), os::Mapping::Access::write));
   TRY(os::Mapping written,
-      os::Mapping::of(ring, page(), page() + 2 * std::size_t{CORDON_RING_BYTES},
-                      os::Mapping::Access::read));
-  return EventRing{std::move(read_to), std::move(written)};
+      os::Mapping::of(ring, page(), page() + 2 * bytes, os::Mapping::Access::read));
+  return EventRing{std::move(read_to), std::move(written), bytes};
 }
 
 bool EventRing::read(std::size_t most,
@@ -41,7 +38,7 @@ bool EventRing::read(std::size_t most,
   const auto end = load<std::uint64_t>(written_.bytes().data());
   for (std::size_t count = 0; count < most; ++count) {
     if (at >= end) return false;
-    const std::byte* const record = data + (at & (CORDON_RING_BYTES - 1));
+    const std::byte* const record = data + (at & (bytes_ - 1));
     const auto head = load<std::uint32_t>(record);
     if ((head & kBusy) != 0) return false;
     const std::uint32_t length = head & ~(kBusy | kDiscarded);
@@ -52,4 +49,4 @@ bool EventRing::read(std::size_t most,
   return true;
 }
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

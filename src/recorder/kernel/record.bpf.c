@@ -11,9 +11,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-#include "monitor/kernel/layout.h"
-#include "monitor/kernel/structs.h"
-#include "monitor/kernel/calls.inc"
+#include "recorder/kernel/layout.h"
+#include "recorder/kernel/structs.h"
+#include "recorder/kernel/calls.inc"
 // clang-format on
 
 char LICENSE[] SEC("license") = "GPL";

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "monitor/classes.h"
 #include "os/fd.h"
 #include "os/mapping.h"
 
 struct cordon_watched;
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 
 // What of a sandbox was not told: events past its share of a second, those for which there was no
 // room on their way, and those that an engine cannot name.
@@ -35,7 +34,7 @@ class WatchTable {
   // with these. `tag`: of the caller's choosing. `exhausted`: there is no place.
   struct Watch {
     std::uint64_t tag = 0;
-    Classes classes = 0;
+    std::uint32_t classes = 0;  // CORDON_EXEC and its like
     std::uint64_t per_second = 0;
   };
   Status watch(std::uint64_t group, const Watch& watch);
@@ -60,4 +59,4 @@ class WatchTable {
   os::Mapping memory_;
 };
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

@@ -46,6 +46,8 @@ static inline unsigned cordon_row(unsigned long long group, unsigned which) {
 // --- what is told: one of these for each event, then its texts
 
 #define CORDON_RING_BYTES (8U << 20U)
+// Of one sandbox alone.
+#define CORDON_SMALL_RING_BYTES (1U << 20U)
 
 // NOLINTNEXTLINE(performance-enum-size): C's
 enum cordon_kind {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/watch_table.h"
+#include "recorder/watch_table.h"
 
 #include <atomic>
 
-#include "monitor/kernel/layout.h"
+#include "recorder/kernel/layout.h"
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 namespace {
-
-static_assert(bit_of(Class::exec) == CORDON_EXEC && bit_of(Class::writes) == CORDON_WRITES &&
-              bit_of(Class::connects) == CORDON_CONNECTS &&
-              bit_of(Class::sensitive) == CORDON_SENSITIVE &&
-              bit_of(Class::refused) == CORDON_REFUSED);
 
 constexpr std::size_t kPlaces = std::size_t{CORDON_ROWS} * CORDON_ROW_PLACES;
 
@@ -99,4 +94,4 @@ Untold WatchTable::forget(std::uint64_t group) {
   return {.over = load(watch.over), .lost = load(watch.lost)};
 }
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder

@@ -11,22 +11,24 @@
 #include "os/fd.h"
 #include "os/mapping.h"
 
-namespace cordon::monitor {
+namespace cordon::recorder {
 
 // One reader at a time. Polling the ring's descriptor tells of news once all was read.
 class EventRing {
  public:
-  static Result<EventRing> open(const os::Fd& ring);
+  // `bytes`: as many as it was made with.
+  static Result<EventRing> open(const os::Fd& ring, std::size_t bytes);
 
   // Gives each that is there now to `take`, which must not keep it; at most `most`. True: more is
   // there. What comes meanwhile is for the next call: nobody can keep this one busy.
   bool read(std::size_t most, const std::function<void(std::span<const std::byte>)>& take);
 
  private:
-  EventRing(os::Mapping read_to, os::Mapping written)
-      : read_to_{std::move(read_to)}, written_{std::move(written)} {}
+  EventRing(os::Mapping read_to, os::Mapping written, std::size_t bytes)
+      : read_to_{std::move(read_to)}, written_{std::move(written)}, bytes_{bytes} {}
   os::Mapping read_to_;  // how far we are: told to the kernel
   os::Mapping written_;  // how far it is, and the bytes, twice behind each other
+  std::size_t bytes_;
 };
 
-}  // namespace cordon::monitor
+}  // namespace cordon::recorder
