@@ -145,7 +145,7 @@ def clones(caller):
 def limits(caller):
     """Memory is the machine's own: more of it there is not, and no process of the host's ends for it."""
     machine(caller)
-    ended = caller.run(["--memory", "192M", "--pids", "40"], ["sh", "-c", "grep MemTotal /proc/meminfo; ulimit -u; python3 -c \"bytearray(300 << 20)\"; echo $?"],
+    ended = caller.run(["--memory", "192M", "--pids", "40"], ["bash", "-c", "grep MemTotal /proc/meminfo; ulimit -u; python3 -c \"bytearray(300 << 20)\"; echo $?"],
                        timeout=120)
     words = ended.out.decode().split()
     expect(100_000 < int(words[1]) < 192 * 1024, words)
