@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a sandbox of a stronger tier costs beside its bare engine: `true` created, run and destroyed through a resident launcher, and by the
-engine alone in namespaces of the same kind, in turns. Needs root; an engine that is not installed is left out."""
+engine alone in namespaces of the same kind, in turns. Of machines also how much sooner one answers that begins as a saved one, and the
+memory of six of those. Needs root; an engine that is not installed is left out."""
 import argparse
 import json
 import os
 import pathlib
+import shlex
 import statistics
+import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "harness"))
@@ -17,6 +21,7 @@ from places import find_programs, holds, percentile   # noqa: E402
 from service import Place, Service   # noqa: E402
 
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
+QEMU = os.environ.get("CORDON_QEMU", "/usr/bin/qemu-system-x86_64")
 TRUE = "/usr/bin/true"
 # Every processor: the bare engine has them too.
 LIMITS = f'memory_limit = "512Mi"\npids_limit = 128\ncpu_limit = "{os.cpu_count()}"'
@@ -45,14 +50,104 @@ class Gvisor:
     def service(self, place, programs):
         return Service(place, programs, "gvisor", 4, resources=LIMITS, isolation="gvisor", floor=f"runsc = {RUNSC}\n")
 
-    def words(self, place, turn):
+    def order(self, place, turn):
         if turn == 0:
             bundle(place.top / "bundle", place.root)
-        return [RUNSC, "--root=/run/runsc", "--platform=ptrace", "--network=none", "--ignore-cgroups", "--host-uds=none", "--host-fifo=none",
+        return ["runsc", RUNSC, "--root=/run/runsc", "--platform=ptrace", "--network=none", "--ignore-cgroups", "--host-uds=none", "--host-fifo=none",
                 "--net-raw=false", "--overlay2=none", "run", f"--bundle={place.top / 'bundle'}", f"bare{turn}"]
 
 
-ENGINES = (Gvisor(),)
+def cpio_entry(name, data, mode):
+    """One file of an archive in the form that a kernel unpacks."""
+    head = "070701" + "".join(f"{value:08x}" for value in (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0))
+    entry = head.encode() + name.encode() + b"\0"
+    entry += b"\0" * (-len(entry) % 4) + data
+    return entry + b"\0" * (-len(entry) % 4)
+
+
+def write_bare_initramfs(kernel, init):
+    """Ours, and behind it another init: of two files of a name the later one stays."""
+    ours = (kernel / "initramfs").read_bytes()
+    with open(kernel / "bare-initramfs", "wb") as file:
+        file.write(ours + b"\0" * (-len(ours) % 512) + cpio_entry("init", init.read_bytes(), 0o100755) + cpio_entry("TRAILER!!!", b"", 0))
+
+
+def bare_words(kernel, size):
+    """Of the launcher's own, what is there without ports and a host that listens at them."""
+    kilohertz = next(round(float(line.split(":")[1]) * 1000) for line in open("/proc/cpuinfo") if line.startswith("cpu MHz"))
+    return ["-M", "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=off,pcie=off,usb=off", "-accel", "tcg,thread=single,tb-size=64", "-cpu", "max",
+            "-m", f"{size}M", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(kernel / "vmlinux"),
+            "-initrd", str(kernel / "bare-initramfs"), "-append",
+            "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests random.trust_cpu=off net.ifnames=0 ipv6.disable=1 "
+            f"tsc_early_khz={kilohertz} tsc=reliable mitigations=off", "-device", "virtio-serial-device,max_ports=3"]
+
+
+def descendants(pid):
+    """Of a process, with it."""
+    found = [pid]
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        for each in (task / "children").read_text().split():
+            found += descendants(int(each))
+    return found
+
+
+def shared_memory_of(pids):
+    """Bytes that they have for themselves, and their share of what others have too."""
+    lines = (line for pid in pids for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines())
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+
+
+def first_answers(service, turns):
+    """Milliseconds from the request to the first word of pid 1; the first turn is not counted."""
+    took = []
+    for turn in range(turns + 1):
+        one = service.order("create", 1) / 1000
+        service.order("destroy")
+        if turn > 0:
+            took.append(one)
+    return took
+
+
+def measure_clones(engine, programs, turns):
+    """Those that begin as a saved machine, beside those that start with their kernel."""
+    with Place() as place, engine.service(place, programs) as cold, engine.service(place, programs, 256) as clone:
+        answers = {"cold answers": first_answers(cold, turns), "copy answers": first_answers(clone, turns * 3)}
+        before = set(descendants(clone.launcher.pid))
+        clone.order("create", 6)
+        time.sleep(3)
+        each = shared_memory_of(set(descendants(clone.launcher.pid)) - before) / 6
+        clone.order("destroy")
+    return answers, each / 1e6
+
+
+class Machine:
+    """The kernel, drivers and first file system of ours, with an init that runs nothing and ends; of a size of which none is saved."""
+    name = "microvm"
+    size = 320
+
+    def missing(self):
+        if not os.access(QEMU, os.X_OK):
+            return f"no {QEMU}"
+        return None if any(pathlib.Path("/boot").glob("vmlinuz-*")) else "no kernel in /boot"
+
+    def service(self, place, programs, size=size):
+        self.kernel = place.top / "machine"
+        if not self.kernel.exists():
+            subprocess.run([programs / "cordon", "machine", "build", "--into", self.kernel], check=True, capture_output=True)
+            write_bare_initramfs(self.kernel, programs.parent / "bench/bench_bare_init")
+        resources = f'memory_limit = "{size}Mi"\npids_limit = 128\ncpu_limit = "{os.cpu_count()}"'
+        return Service(place, programs, f"microvm-{size}", 8, resources=resources, isolation="microvm",
+                       floor=f"qemu = {QEMU}\nmachine = {self.kernel}\n", patience=120)
+
+    def order(self, place, turn):
+        script = place.top / "bare.sh"
+        if turn == 0:
+            script.write_text("#!/bin/sh\nexec " + shlex.join([QEMU, *bare_words(self.kernel, self.size)]) + "\n")
+            script.chmod(0o755)
+        return ["spawn", str(script)]
+
+
+ENGINES = (Gvisor(), Machine())
 
 
 def measure(engine, programs, pairs):
@@ -60,8 +155,8 @@ def measure(engine, programs, pairs):
     took = {"bare": [], "cordon": []}
     with Place() as place, engine.service(place, programs) as service:
         for turn in range(pairs + 1):
-            words = engine.words(place, turn)
-            arms = [("bare", lambda words=words: service.order("runsc", *words)), ("cordon", lambda: service.order("cold", TRUE))]
+            order = engine.order(place, turn)
+            arms = [("bare", lambda order=order: service.order(*order)), ("cordon", lambda: service.order("cold", TRUE))]
             for name, once in arms if turn % 2 else reversed(arms):
                 one = once() / 1000
                 if turn > 0:
@@ -69,29 +164,45 @@ def measure(engine, programs, pairs):
     return took
 
 
+def show(tier, name, values, beside):
+    median = statistics.median(values)
+    print(f"{tier:<9}{name:<13}{min(values):>9.1f}{median:>9.1f}{percentile(values, 0.99):>9.1f}{median / statistics.median(beside):>9.2f}", flush=True)
+    return {"min": min(values), "p50": median, "p99": percentile(values, 0.99)}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", help="a directory; build/release/bin by default, else build/dev/bin")
     parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--tier", choices=[engine.name for engine in ENGINES], help="only this one")
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--check", action="store_true", help="hold the figures against promises.toml; 1 when one is missed")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench tiers: needs root")
     programs = find_programs("tiers", options.programs)
-    print(f"programs: {programs}\n{'tier':<9}{'':<9}{'min ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'x bare':>9}")
+    print(f"programs: {programs}\n{'tier':<9}{'':<13}{'min ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'x bare':>9}")
     figures, ratios = {}, {}
     for engine in ENGINES:
+        if options.tier not in (None, engine.name):
+            continue
         if why := engine.missing():
             print(f"{engine.name:<9}left out: {why}")
             continue
-        took = measure(engine, programs, options.pairs)
+        # A machine that is translated takes seconds.
+        took = measure(engine, programs, options.pairs if engine.name == "gvisor" else max(options.pairs // 4, 3))
         bare = statistics.median(took["bare"])
         for name, values in took.items():
-            median = statistics.median(values)
-            figures[f"{engine.name}.{name}"] = {"min": min(values), "p50": median, "p99": percentile(values, 0.99)}
-            print(f"{engine.name:<9}{name:<9}{min(values):>9.1f}{median:>9.1f}{percentile(values, 0.99):>9.1f}{median / bare:>9.2f}", flush=True)
+            figures[f"{engine.name}.{name}"] = show(engine.name, name, values, took["bare"])
         ratios[f"{engine.name}_to_bare"] = statistics.median(took["cordon"]) / bare
+        if engine.name != "microvm":
+            continue
+        answers, megabytes = measure_clones(engine, programs, max(options.pairs // 4, 3))
+        for name, values in answers.items():
+            figures[name] = show(engine.name, name, values, answers["cold answers"])
+        ratios["copy_sooner"] = statistics.median(answers["cold answers"]) / statistics.median(answers["copy answers"])
+        ratios["MB_of_six_copies_each"] = megabytes
+        print(f"{engine.name:<9}a copy answers {ratios['copy_sooner']:.1f} x sooner; six have {megabytes:.1f} MB each")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"pairs": options.pairs, "figures_ms": figures, "ratios": ratios}, indent=1) + "\n")
     if options.check and not holds("tiers", ratios):

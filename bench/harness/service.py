@@ -57,12 +57,13 @@ class Place(contextlib.ExitStack):
 
 
 class Service:
-    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that."""
+    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that. `patience`: with a launcher that
+    tries engines."""
 
-    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor=""):
+    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor="", patience=5):
         self.place, self.programs, self.name, self.pools, self.ranges = place, programs, name, pools, ranges
         self.text = POLICY.format(root=place.root, resources=resources, isolation=isolation)
-        self.more = floor
+        self.more, self.patience = floor, patience
 
     def __enter__(self):
         home = self.place.top / self.name
@@ -73,7 +74,7 @@ class Service:
         policy.write_text(self.text)
         self.launcher = subprocess.Popen([self.programs / "cordon-launcher", "--socket", socket, "--floor", floor])
         try:
-            until = time.monotonic() + 5
+            until = time.monotonic() + self.patience
             while not socket.exists():
                 if self.launcher.poll() is not None or time.monotonic() > until:
                     raise RuntimeError(f"bench: the launcher {self.name} did not come up")

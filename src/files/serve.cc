@@ -13,9 +13,9 @@
 
 namespace cordon::files {
 
-Status serve(const os::Fd& stream, os::Fd root) {
+Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids) {
   ::umask(0);  // the guest's kernel has taken its caller's off
-  TreeServer tree{std::move(root)};
+  TreeServer tree{std::move(root), set_ids};
   RequestCutter cutter;
   std::vector<std::byte> piece(kLongestRequest);
   for (;;) {

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "base/result.h"
+#include "files/tree_server.h"
 #include "os/fd.h"
 
 namespace cordon::files {
 
 // `root`: the tree, O_PATH. An Error: what came is no kernel's, or the stream is broken.
-Status serve(const os::Fd& stream, os::Fd root);
+Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids);
 
 }  // namespace cordon::files

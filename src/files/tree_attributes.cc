@@ -60,9 +60,8 @@ constexpr std::uint32_t kByName = FATTR_MODE | FATTR_UID | FATTR_GID | FATTR_SIZ
 
 Status change(const Place& place, const fuse_setattr_in& how, std::uint32_t wanted) {
   const bool has_mode = (wanted & FATTR_MODE) != 0;
-  if (has_mode && sets_ids(how.mode)) return Error::from_errno("fchmodat", EPERM);
   if (has_mode &&
-      ::fchmodat(place.directory.get(), place.name.c_str(), how.mode & kPermissions, 0) != 0) {
+      ::fchmodat(place.directory.get(), place.name.c_str(), how.mode & 07777U, 0) != 0) {
     return Error::from_errno("fchmodat");
   }
   if ((wanted & (FATTR_UID | FATTR_GID)) != 0) TRY_DO(set_owner(place, how));
@@ -169,6 +168,9 @@ Status TreeServer::set_attributes(Request& request, Reply& reply) {
       return Error::from_errno("ftruncate");
     }
     wanted &= ~std::uint32_t{FATTR_SIZE};
+  }
+  if ((wanted & FATTR_MODE) != 0 && permissions(how->mode) != (how->mode & 07777U)) {
+    return Error::from_errno("fchmodat", EPERM);
   }
   if ((wanted & kByName) != 0) {
     TRY(const Place place, nodes_.place_of(request.head.nodeid));

@@ -62,7 +62,7 @@ Status TreeServer::create(Request& request, Reply& reply) {
   TRY(const os::Fd directory, nodes_.open_directory(parent));
   const int flags = (static_cast<int>(how->flags) & (kGuestFlags | O_EXCL)) | O_CREAT | kOwnFlags;
   TRY(os::Fd file,
-      os::openat(directory, std::string{*name}.c_str(), flags, how->mode & kPermissions));
+      os::openat(directory, std::string{*name}.c_str(), flags, permissions(how->mode)));
   TRY_DO(check_regular(file));
   struct stat st{};
   if (::fstat(file.get(), &st) != 0) return Error::from_errno("fstat");

@@ -73,7 +73,7 @@ Status TreeServer::make_node(Request& request, Reply& reply) {
     return Error::from_errno("mknodat", EPERM);
   }
   TRY(const os::Fd directory, nodes_.open_directory(request.head.nodeid));
-  if (::mknodat(directory.get(), name.c_str(), kind | (how->mode & kPermissions), 0) != 0) {
+  if (::mknodat(directory.get(), name.c_str(), kind | permissions(how->mode), 0) != 0) {
     return Error::from_errno("mknodat");
   }
   return tell_new(request.head.nodeid, name, directory, reply);
@@ -84,7 +84,7 @@ Status TreeServer::make_directory(Request& request, Reply& reply) {
   if (!how) return senseless();
   TRY(const std::string name, take_name(request));
   TRY(const os::Fd directory, nodes_.open_directory(request.head.nodeid));
-  if (::mkdirat(directory.get(), name.c_str(), how->mode & kPermissions) != 0) {
+  if (::mkdirat(directory.get(), name.c_str(), permissions(how->mode)) != 0) {
     return Error::from_errno("mkdirat");
   }
   return tell_new(request.head.nodeid, name, directory, reply);

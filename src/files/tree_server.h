@@ -21,11 +21,16 @@ namespace cordon::files {
 // the host may work in the same directory.
 inline constexpr std::uint64_t kBelieved = 1;  // seconds
 
+// Whether a guest may set them. What is written to the host keeps the rights of who runs it there;
+// what ends with the sandbox may have them, as in a sandbox without a machine.
+enum class SetIds : bool { refused, kept };
+
 class TreeServer {
  public:
   // `root`: a directory, O_PATH. Before: the umask is 0, and what the process may not write it
   // cannot.
-  explicit TreeServer(os::Fd root) : nodes_{std::move(root)} {}
+  explicit TreeServer(os::Fd root, SetIds set_ids = SetIds::refused)
+      : nodes_{std::move(root)}, set_ids_{set_ids} {}
 
   // An errno, 0 where it was done; nothing for a request that has no answer.
   std::optional<int> answer(Request& request, Reply& reply);
@@ -77,16 +82,17 @@ class TreeServer {
 
   Status dispatch(Request& request, Reply& reply);
 
+  // Of a mode that a guest asks for.
+  mode_t permissions(mode_t mode) const {
+    return mode & (set_ids_ == SetIds::kept ? 07777 : 01777);
+  }
+
   Nodes nodes_;
+  SetIds set_ids_;
   std::map<std::uint64_t, Handle> handles_;
   std::uint64_t last_handle_ = 0;
   std::vector<std::uint64_t> devices_;  // as seen so far: a number of ours for each
 };
-
-// Of a mode that a guest asks for. Set-id bits are never set: what is written to the host keeps the
-// rights of who runs it there.
-inline constexpr mode_t kPermissions = 01777;
-inline bool sets_ids(mode_t mode) { return (mode & (S_ISUID | S_ISGID)) != 0; }
 
 // For a request that is shorter than its kind, or asks for what has no meaning.
 inline Error senseless() { return Error::from_errno("request", EINVAL); }

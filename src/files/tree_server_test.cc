@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 // A guest's kernel in front of a directory.
 class Kernel {
  public:
-  explicit Kernel(const fs::path& root)
-      : tree_{*os::openat(os::at_cwd(), root.c_str(), O_PATH | O_DIRECTORY)} {}
+  explicit Kernel(const fs::path& root, SetIds set_ids = SetIds::refused)
+      : tree_{*os::openat(os::at_cwd(), root.c_str(), O_PATH | O_DIRECTORY), set_ids} {}
 
   // An errno; the answer is in `reply` then.
   template <class... Parts>
@@ -162,6 +162,16 @@ TEST_F(Tree, MakesNoDevices) {
   EXPECT_EQ(kernel.ask(FUSE_MKNOD, kRoot, how, std::string{"null"}), EPERM);
   how.mode = S_IFIFO | 0666;
   EXPECT_EQ(kernel.ask(FUSE_MKNOD, kRoot, how, std::string{"pipe"}), 0);
+}
+
+TEST_F(Tree, SetsIdsWhereNothingOutlivesIt) {
+  write("f", "abc");
+  Kernel kernel{root(), SetIds::kept};
+  fuse_setattr_in how{};
+  how.valid = FATTR_MODE;
+  how.mode = S_IFREG | 04755;
+  EXPECT_EQ(kernel.ask(FUSE_SETATTR, kernel.look_up(kRoot, "f"), how), 0);
+  EXPECT_EQ(kernel.answer<fuse_attr_out>().attr.mode & 07777U, 04755U);
 }
 
 TEST_F(Tree, SetsNoIds) {

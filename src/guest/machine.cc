@@ -26,10 +26,13 @@
 #include "guest/wake.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "os/rlimit.h"
 #include "os/socket.h"
 
 namespace cordon::guest {
 namespace {
+
+constexpr std::uint64_t kMostOpenFiles = 524'288;
 
 Status tell_failure(const os::Fd& port, const char* step, const Error& error) {
   const auto bytes = encode(
@@ -121,6 +124,8 @@ bool will_be_saved() {
 
 Status begin(os::Fd& control) {
   TRY_DO(mount_kernel_files());
+  // A kernel begins with 4096; what a sandbox may have its policy says.
+  TRY_DO(os::set_rlimit(os::Rlimit::open_files, {.soft = 1024, .hard = kMostOpenFiles}));
   TRY_DO(load_modules());
   TRY(control, open_port("cordon.control"));
   TRY(const os::Fd files, open_port("cordon.files"));

@@ -21,6 +21,7 @@
 #include "launcher/root.h"
 #include "os/capability.h"
 #include "os/file.h"
+#include "os/filter/filter.h"
 #include "os/identity.h"
 #include "os/memfd.h"
 #include "os/mount.h"
@@ -148,7 +149,10 @@ Status be_server(const Descent& descent) {
   TRY_DO(become_root(kTree));
   TRY_DO(become(descent, descent.fences.uid, descent.fences.gid));
   const std::array<const os::Fd*, 1> wanted{&parts.files.one};
-  const std::array<std::string, 1> arguments{"cordon-files"};
+  std::vector<std::string> arguments{"cordon-files"};
+  // The floor has refused such a filter where anything of the host's can be written.
+  const auto filter = os::filter_profile_from_string(descent.fences.filter);
+  if (filter && !os::has_nosetid(*filter)) arguments.emplace_back("setid");
   TRY_DO(place_descriptors({&null, &null, &descent.engine->words.write}, wanted));
   return os::execveat(program, arguments, {});
 }

@@ -63,12 +63,8 @@ Verdict pids_verdict(const EndFacts& facts, const frame::Exited& exited) {
                                      facts.use.pids_refused.value_or(0))};
 }
 
-std::uint64_t oom_kills(const EndFacts& facts) {
-  return facts.use.oom_kills.value_or(0) + (facts.exited ? facts.exited->oom_kills : 0);
-}
-
 std::string about_children(const EndFacts& facts) {
-  const std::uint64_t kills = oom_kills(facts);
+  const std::uint64_t kills = facts.use.oom_kills.value_or(0);
   if (kills == 0) return {};
   return fmt::format("{} of its processes {} ended by the memory limit", kills,
                      kills == 1 ? "was" : "were");
@@ -76,7 +72,7 @@ std::string about_children(const EndFacts& facts) {
 
 Verdict of_exit(const EndFacts& facts, const frame::Exited& exited) {
   const bool failed = exited.by_signal || exited.value != 0;
-  if (exited.by_signal && exited.value == SIGKILL && oom_kills(facts) > 0) {
+  if (exited.by_signal && exited.value == SIGKILL && facts.use.oom_kills.value_or(0) > 0) {
     return memory_verdict(facts, main_process(facts), "the memory limit was reached");
   }
   if (failed && is_full(exited.disk, facts.disk_step)) return disk_verdict(facts, exited);

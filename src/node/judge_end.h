@@ -25,7 +25,7 @@ struct EndFacts {
   std::uint32_t pid = 0;        // inside; 0: it never started
   std::optional<Stop> stopped;  // by us; the first reason counts
   std::optional<frame::Exited> exited;
-  frame::GroupUse use;  // what the groups counted
+  frame::GroupUse use;  // what the groups counted, and processes that a machine's kernel ended
   std::optional<std::uint64_t> memory_limit;
   std::uint64_t machine_memory = 0;  // of a virtual machine: its own, which is the limit inside
   std::optional<std::uint64_t> pids_limit;

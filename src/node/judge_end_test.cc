@@ -58,12 +58,13 @@ TEST(JudgeEnd, TellsTheDeathOfPid1ByMemory) {
 
 TEST(JudgeEnd, TakesTheWordOfAMachinesKernelForItsMemory) {
   EndFacts facts{.memory_limit = 768U << 20U, .machine_memory = 256U << 20U};
-  facts.use.memory_peak = 400U << 20U;
+  facts.use = {.memory_peak = 400U << 20U, .oom_kills = 1};
   facts.exited = frame::Exited{.by_signal = true, .value = SIGKILL, .oom_kills = 1};
   EXPECT_EQ(judge_end(facts).ending, Ending::memory);
   EXPECT_EQ(judge_end(facts).limit, 256U << 20U);
   EXPECT_EQ(judge_end(facts).peak, 256U << 20U);
   facts.exited->oom_kills = 0;
+  facts.use.oom_kills = 0;
   EXPECT_EQ(judge_end(facts).ending, Ending::signal);
 }
 

@@ -190,8 +190,15 @@ std::shared_ptr<ResidentProcess> Resident::follow(ProcessFacts facts,
     look_.cancel();
   }
   scope_->spawn(follow_shared(kept));
+  scope_->spawn(begin_budgets(kept, is_new));
   if (told_process_) scope_->spawn(tell_of(kept, is_new));
   return kept;
+}
+
+asio::awaitable<void> Resident::begin_budgets(std::shared_ptr<ResidentProcess> process,
+                                              bool is_new) {
+  while (process->pid() == 0 && !process->is_over()) co_await process->news();
+  watch_.begin(is_new);
 }
 
 asio::awaitable<void> Resident::tell_of(std::shared_ptr<ResidentProcess> process, bool is_new) {

@@ -109,6 +109,7 @@ class Resident {
   asio::awaitable<void> conclude();
   std::shared_ptr<ResidentProcess> follow(ProcessFacts facts,
                                           std::unique_ptr<sandbox::Process> process, bool is_new);
+  asio::awaitable<void> begin_budgets(std::shared_ptr<ResidentProcess> process, bool is_new);
   // `is_new`: its beginning is told too.
   asio::awaitable<void> tell_of(std::shared_ptr<ResidentProcess> process, bool is_new);
   void forget_finished();

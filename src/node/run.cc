@@ -170,6 +170,9 @@ asio::awaitable<void> Run::follow_process() {
     if (const auto* started = std::get_if<frame::Started>(&*event)) {
       facts_.pid = started->pid;
       outcome_.started = true;
+      // A machine may take seconds to stand: none of them is its program's.
+      watch_.begin(true);
+      scope_->spawn(keep_wall_time());
     } else if (const auto* failed = std::get_if<frame::Failed>(&*event)) {
       static_cast<void>(take(*failed));
       co_return;
@@ -192,6 +195,9 @@ asio::awaitable<Result<RunOutcome>> Run::conclude() {
   facts_.machine_memory = lowered_.plan.machine.memory;
   // ext4 takes a large write in large pieces, and refuses the piece that does not fit.
   if (lowered_.plan.disk.image) facts_.disk_step = std::uint64_t{1} << 20U;
+  if (facts_.exited && facts_.exited->oom_kills > 0) {
+    facts_.use.oom_kills = facts_.use.oom_kills.value_or(0) + facts_.exited->oom_kills;
+  }
   outcome_.use = facts_.use;
   outcome_.verdict = judge_end(facts_);
   outcome_.wall = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -208,7 +214,6 @@ asio::awaitable<Result<RunOutcome>> Run::drive(async::Scope& scope, sandbox::Com
   scope.spawn(sandbox_.serve());
   face_.begin(*process_);
   scope.spawn(face_.pump_input(*process_));
-  scope.spawn(keep_wall_time());
   scope.spawn(keep_budgets());
   scope.spawn(count_births());
   respond();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/watch.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "os/process_tree.h"
@@ -30,6 +32,7 @@ Watch::Watch(const frame::LaunchPlan& plan, const plan::Budgets& budgets,
     : budgets_{budgets}, gauges_{std::move(groups)}, pid_{pid}, grouped_{plan.groups} {
   // What an engine is made of tells nothing of what runs behind it.
   names_ = plan.engine == frame::Engine::none;
+  has_begun_ = names_;
   if (grouped_ && names_) {
     memory_limit_ = plan.limits.memory;
     pids_limit_ = plan.limits.pids;
@@ -46,8 +49,19 @@ bool Watch::is_needed() const noexcept {
   return budgets_.cpu || budgets_.memory || memory_limit_ || pids_limit_ || workspace_;
 }
 
+std::chrono::microseconds Watch::cpu_so_far() {
+  if (grouped_) return gauges_.cpu().value_or(std::chrono::microseconds{0});
+  return os::measure_tree(static_cast<pid_t>(pid_), os::Measure::counts).cpu;
+}
+
+void Watch::begin(bool is_new) {
+  if (std::exchange(has_begun_, true) || !budgets_.cpu) return;
+  if (is_new) cpu_of_engine_ = cpu_so_far();
+}
+
 std::optional<Stop> Watch::judge_cpu(std::chrono::microseconds cpu) const {
-  if (!budgets_.cpu || cpu < *budgets_.cpu) return std::nullopt;
+  cpu -= cpu_of_engine_;
+  if (!budgets_.cpu || !has_begun_ || cpu < *budgets_.cpu) return std::nullopt;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(cpu).count();
   return Stop{Ending::cpu_time,
               static_cast<std::uint64_t>(budgets_.cpu->count()),

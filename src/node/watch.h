@@ -24,6 +24,11 @@ class Watch {
   // True when there is anything to look at: a run without such budgets costs nothing.
   bool is_needed() const noexcept;
 
+  // What an engine has used before the first program runs is none of the budget. Until then no
+  // processor time of one is judged; only the first call counts. `is_new`: it was launched by us;
+  // of one that an earlier node had, all counts.
+  void begin(bool is_new);
+
   // One look. A Stop when a budget is used up.
   std::optional<Stop> look();
 
@@ -38,6 +43,7 @@ class Watch {
   std::optional<Stop> look_at_workspace();
   std::optional<Stop> look_at_groups();
   std::optional<Stop> look_at_tree();
+  std::chrono::microseconds cpu_so_far();
   std::optional<Stop> judge_cpu(std::chrono::microseconds cpu) const;
   std::optional<Stop> judge_pids(std::uint64_t count);
 
@@ -47,6 +53,8 @@ class Watch {
   bool names_ = true;  // a process of the host is one of the sandbox
   bool grouped_;
   bool rests_ = false;
+  bool has_begun_ = true;  // nothing is judged of an engine that has not
+  std::chrono::microseconds cpu_of_engine_{0};
   std::optional<std::uint64_t> memory_limit_;  // held by a group
   std::optional<std::uint64_t> pids_limit_;
   // Since when no further process could be made.

@@ -55,6 +55,15 @@ Situation as_seen(Situation situation, const policy::Policy& policy) {
   return situation;
 }
 
+// One of them: each tells how full the disk is. A machine has its /dev/shm in its own memory.
+std::string on_own_disk(const frame::LaunchPlan& plan) {
+  const bool is_machine = plan.engine == frame::Engine::machine;
+  const auto found = std::ranges::find_if(plan.directories, [&](const std::string& directory) {
+    return !is_machine || !directory.starts_with("/dev/");
+  });
+  return found != plan.directories.end() ? *found : plan.directories.front();
+}
+
 void choose_engine(const Request& request, frame::LaunchPlan& plan) {
   plan.traced = is_told(request.situation);
   if (request.settings.isolation == Isolation::microvm) {
@@ -105,7 +114,7 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.binds = std::move(files.binds);
   plan.files = std::move(files.files);
   plan.directories = std::move(files.directories);
-  plan.setup.disk = plan.directories.front();  // any of them tells how full the disk is
+  plan.setup.disk = on_own_disk(plan);
   plan.workspace = std::move(files.workspace);
   plan.disk = limiting.disk;
   plan.groups = limiting.groups;
