@@ -129,6 +129,7 @@ Status begin(os::Fd& control) {
   TRY_DO(load_modules());
   TRY(control, open_port("cordon.control"));
   TRY(const os::Fd files, open_port("cordon.files"));
+  end_before_thrashing();
   std::optional<Result<MachineRecorder>> recorder;
   if (will_be_saved()) recorder.emplace(MachineRecorder::load());
   TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));

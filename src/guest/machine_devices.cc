@@ -74,6 +74,14 @@ Result<std::string> make_group() {
   return std::string{kGroup};
 }
 
+void end_before_thrashing() {
+  // What was used within so many milliseconds stays.
+  for (const auto& [file, value] : {std::pair{"enabled", "y"}, std::pair{"min_ttl_ms", "1000"}}) {
+    const std::string path = std::string{"/sys/kernel/mm/lru_gen/"} + file;
+    static_cast<void>(os::write_file(os::at_cwd(), path.c_str(), value));
+  }
+}
+
 // A port is there before it has a name, and has a name before it can be opened.
 Result<os::Fd> open_port(std::string_view name) {
   const auto late = std::chrono::steady_clock::now() + kLongestWait;

@@ -17,6 +17,10 @@ Status load_modules();
 // A control group for the sandbox: its path.
 Result<std::string> make_group();
 
+// Who takes all memory is ended, instead of everybody's programs being thrown out and read again
+// for minutes. A kernel that cannot do it goes on as it does.
+void end_before_thrashing();
+
 // The port of that name, which does not block; waits until it is there.
 Result<os::Fd> open_port(std::string_view name);
 

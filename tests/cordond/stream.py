@@ -349,7 +349,7 @@ def terminals(node):
             until(ws, has(b"\r\n31 101\r\nyes\r\n"))
             ws.say(type="resize", rows=7, cols=77)
             ws.send(BINARY, b"stty size\r")
-            until(ws, has(b"\r\n7 77\r\n"))
+            until(ws, has(b"\r\n7 77\r\n$ "))
             ws.send(BINARY, b"cat\rechoed\r")
             until(ws, has(b"echoed\r\nechoed\r\n"))
             ws.send(BINARY, b"\x03")
