@@ -16,15 +16,16 @@ namespace {
 
 // Longer than any message, either way: a kernel gives and takes each as a whole.
 constexpr std::size_t kLongest = std::size_t{256} << 10U;
+constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
 class Carrier {
  public:
-  Carrier(const os::Fd& fuse, const os::Fd& port) : fuse_{fuse}, port_{port} {
-    request_.reserve(kLongest);
+  Carrier(const os::Fd& fuse, const os::Fd& port)
+      : fuse_{fuse}, port_{port}, request_(kLongest), piece_(kPiece) {
     answers_.reserve(2 * kLongest);
   }
 
-  bool owes() const noexcept { return sent_ < request_.size(); }
+  bool owes() const noexcept { return sent_ < asked_; }
   Status ask();     // from the kernel, unless one is still being sent
   Status send();    // to the host
   Status answer();  // from the host, to the kernel
@@ -32,18 +33,20 @@ class Carrier {
  private:
   const os::Fd& fuse_;
   const os::Fd& port_;
+  // Made once: a translated machine takes longer to clear them than to carry a request.
   std::vector<std::byte> request_;
-  std::size_t sent_ = 0;
+  std::size_t asked_ = 0;  // bytes of it that are a request
+  std::size_t sent_ = 0;   // of those
+  std::vector<std::byte> piece_;
   std::vector<std::byte> answers_;
 };
 
 Status Carrier::ask() {
   while (!owes()) {
-    request_.resize(kLongest);
-    sent_ = 0;
     const ssize_t got = ::read(fuse_.get(), request_.data(), request_.size());
     const int number = errno;
-    request_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    sent_ = 0;
+    asked_ = got > 0 ? static_cast<std::size_t>(got) : 0;
     // ENOENT: whoever asked has gone meanwhile.
     if (got < 0 && (number == EINTR || number == ENOENT)) continue;
     if (got < 0 && number == EAGAIN) return {};
@@ -55,7 +58,7 @@ Status Carrier::ask() {
 
 Status Carrier::send() {
   while (owes()) {
-    const ssize_t part = ::write(port_.get(), request_.data() + sent_, request_.size() - sent_);
+    const ssize_t part = ::write(port_.get(), request_.data() + sent_, asked_ - sent_);
     if (part < 0 && errno == EINTR) continue;
     if (part < 0 && errno == EAGAIN) return {};
     if (part < 0) return Error::from_errno("write");
@@ -65,12 +68,11 @@ Status Carrier::send() {
 }
 
 Status Carrier::answer() {
-  std::array<std::byte, 65536> piece{};
-  const ssize_t got = ::read(port_.get(), piece.data(), piece.size());
+  const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (got < 0) return Error::from_errno("read");
   if (got == 0) return Error{Errc::unavailable, "nobody serves files"};
-  answers_.insert(answers_.end(), piece.begin(), piece.begin() + got);
+  answers_.insert(answers_.end(), piece_.begin(), piece_.begin() + got);
   std::size_t at = 0;
   while (answers_.size() - at >= sizeof(fuse_out_header)) {
     fuse_out_header head{};

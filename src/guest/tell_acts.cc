@@ -52,7 +52,7 @@ class Waiting {
 class Teller {
  public:
   Teller(MachineRecorder& recorder, const os::Fd& guest, const os::Fd& port)
-      : recorder_{recorder}, guest_{guest}, port_{port} {}
+      : recorder_{recorder}, guest_{guest}, port_{port}, piece_(kTellPiece) {}
 
   Status run();
 
@@ -66,6 +66,7 @@ class Teller {
   MachineRecorder& recorder_;
   const os::Fd& guest_;
   const os::Fd& port_;
+  std::vector<std::byte> piece_;  // made once: clearing it takes a translated machine long
   Waiting to_port_;
   Waiting to_guest_;
   frame::FrameCutter from_guest_;
@@ -83,18 +84,16 @@ void Teller::tell_what_was_done() {
 }
 
 Status Teller::hear_port() {
-  std::array<std::byte, kTellPiece> piece{};
-  const ssize_t got = ::read(port_.get(), piece.data(), piece.size());
+  const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (got <= 0) return Error{Errc::unavailable, "nobody is at the port"};
   auto& room = to_guest_.room();
-  room.insert(room.end(), piece.begin(), piece.begin() + got);
+  room.insert(room.end(), piece_.begin(), piece_.begin() + got);
   return {};
 }
 
 Status Teller::hear_guest() {
-  std::array<std::byte, kTellPiece> piece{};
-  const ssize_t got = ::read(guest_.get(), piece.data(), piece.size());
+  const ssize_t got = ::read(guest_.get(), piece_.data(), piece_.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (got <= 0) {
     has_ended_ = true;
@@ -102,7 +101,7 @@ Status Teller::hear_guest() {
   }
   // Of each of them the guest learned before it said this.
   tell_what_was_done();
-  from_guest_.push(std::span{piece}.first(static_cast<std::size_t>(got)));
+  from_guest_.push(std::span{piece_}.first(static_cast<std::size_t>(got)));
   while (true) {
     TRY(const auto body, from_guest_.next());
     if (!body) return {};
