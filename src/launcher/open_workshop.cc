@@ -96,11 +96,13 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
   TRY(Program program, Program::open());
   TRY(os::Fd self, os::pidfd_open(::getpid()));
   Home home;
+  int landlock_abi = 0;
   if (ahead.sandboxes > 0) {
     TRY(home.mount, os::open_ns(os::Ns::mount));
     TRY(home.uts, os::open_ns(os::Ns::uts));
+    // A guess at what plans will ask for: a berth that was made for another ABI is not used.
+    if (const auto found = os::landlock_abi()) landlock_abi = *found;
   }
-  const auto landlock = os::landlock_abi();
   os::Fd secrets;
   if (!places.secrets.empty()) {
     TRY(secrets, os::open_own_directory(places.secrets));
@@ -124,7 +126,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
                   .notary = NotaryKeeper{std::move(notary)},
                   .trees = std::move(trees),
                   .groups = std::move(groups),
-                  .berths = BerthPool{ahead.sandboxes, landlock ? *landlock : 0},
+                  .berths = BerthPool{ahead.sandboxes, landlock_abi},
                   .home = std::move(home)};
 }
 

@@ -26,6 +26,7 @@ NEVER = {"exit", "exit_group", "rt_sigreturn", "getpid", "getppid", "gettid", "g
 FENCES = {"seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "capset", "setresuid",
           "setresgid", "setgroups", "pivot_root", "move_mount", "mount_setattr", "mount", "setns", "unshare", "open_tree",
           "fsopen", "fsconfig", "fsmount", "sethostname", "close_range", "setrlimit", "umount2"}
+SELDOM = 12     # calls of a name in one start
 WITHIN = 15     # seconds that a run with a fault has
 LATE = ("no end within", "processes that live on")      # how such a finding begins
 
@@ -132,7 +133,11 @@ def calls(caller, options):
     first = random.Random(seed).randrange(options.every)
     count, wrong = Count(), []
     began = time.monotonic()
-    chosen = [place for place in places[first::options.every]
+    often = collections.Counter(name for _, _, name in places)
+    # Calls of a fence that come seldom, a sample would miss; of those that come often it has some.
+    chosen = [place for number, place in enumerate(places)
+              if number % options.every == first or (place[2] in FENCES and often[place[2]] <= SELDOM)]
+    chosen = [place for place in chosen
               if (not options.role or place[0] == options.role) and (not options.call or place[2] == options.call)]
     again = []      # places that were late once: on a busy host that happens; twice, it is a hang
     for role, call, name in itertools.chain(chosen, again):

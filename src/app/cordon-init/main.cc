@@ -29,7 +29,7 @@ constexpr int kLargest = 32 << 10;
 
 guest::GuestEnd serve_socket() {
   // It executes nothing itself, and what it has is nobody else's.
-  static_cast<void>(os::set_cloexec_from(kControl));
+  if (!os::set_cloexec_from(kControl)) return guest::GuestEnd::could_not_begin;
   const bool has_witness = ::fcntl(kWitness, F_GETFD) >= 0;
   const os::Fd witness{has_witness ? kWitness : -1};
   return guest::run(guest::Control{os::Fd{kControl}},
