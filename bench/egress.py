@@ -19,6 +19,7 @@ sys.path.insert(0, str(HERE / "harness"))
 sys.dont_write_bytecode = True
 
 from places import find_programs, percentile, promises   # noqa: E402
+from processes import descendants   # noqa: E402
 from world import JUDGED, NAMES, PASSED, PLAIN, SERVER, World   # noqa: E402
 
 POLICY = f"""version = 1
@@ -30,18 +31,6 @@ egress_allowlist = [
 ]
 """
 TICK = os.sysconf("SC_CLK_TCK")
-
-
-def children(pid):
-    return [int(each) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for each in (task / "children").read_text().split()]
-
-
-def descendants(pid):
-    found = []
-    with contextlib.suppress(OSError):
-        for each in children(pid):
-            found += [each, *descendants(each)]
-    return found
 
 
 def name_of(pid):

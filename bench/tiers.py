@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE / "harness"))
 sys.dont_write_bytecode = True
 
 from places import find_programs, holds, percentile   # noqa: E402
+from processes import descendants   # noqa: E402
 from service import Place, Service   # noqa: E402
 
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
@@ -80,15 +81,6 @@ def bare_words(kernel, size):
             "-initrd", str(kernel / "bare-initramfs"), "-append",
             "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests random.trust_cpu=off net.ifnames=0 ipv6.disable=1 "
             f"tsc_early_khz={kilohertz} tsc=reliable mitigations=off", "-device", "virtio-serial-device,max_ports=3"]
-
-
-def descendants(pid):
-    """Of a process, with it."""
-    found = [pid]
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        for each in (task / "children").read_text().split():
-            found += descendants(int(each))
-    return found
 
 
 def shared_memory_of(pids):

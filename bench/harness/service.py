@@ -57,8 +57,8 @@ class Place(contextlib.ExitStack):
 
 
 class Service:
-    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that. `patience`: with a launcher that
-    tries engines."""
+    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that.
+    `patience`: seconds for a launcher that tries engines."""
 
     def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor="", patience=5):
         self.place, self.programs, self.name, self.pools, self.ranges = place, programs, name, pools, ranges

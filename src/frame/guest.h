@@ -286,6 +286,13 @@ void append(std::vector<std::byte>& out, const FromGuest& frame);
 Result<ToGuest> decode_to_guest(std::span<const std::byte> body);
 Result<FromGuest> decode_from_guest(std::span<const std::byte> body);
 
+// Whether a whole frame, without its length, is of that kind: by its type byte alone.
+template <class Said>
+bool is_a(std::span<const std::byte> body) {
+  static const auto kType = static_cast<std::uint8_t>(FromGuest{Said{}}.index());
+  return std::to_integer<std::uint8_t>(body.front()) == kType;
+}
+
 // Cuts a byte stream into frames. Bytes go in as they come; whole bodies come out.
 class FrameCutter {
  public:

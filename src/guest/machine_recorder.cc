@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/machine_recorder.h"
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "frame/launcher.h"
 #include "os/cgroup_number.h"
-#include "os/poll.h"
 #include "os/socket.h"
 #include "os/spawn.h"
 #include "recorder/kernel/layout.h"
+#include "recorder/take_parts.h"
 
 namespace cordon::guest {
 namespace {
@@ -21,8 +21,6 @@ using namespace std::string_view_literals;
 constexpr const char* kProgram = "/recorder";
 // A translated processor takes a second for it.
 constexpr std::chrono::seconds kLongestLoad{30};
-constexpr std::size_t kParts = 5;
-constexpr std::size_t kLongestWord = 512;
 // The host counts again, by the classes that were asked for.
 constexpr std::uint64_t kPerSecond = 10'000;
 constexpr std::uint32_t kEverything =
@@ -46,17 +44,11 @@ Result<MachineRecorder> MachineRecorder::load() {
   const os::Fd* const socket = &link.two;
   TRY(os::Child child, os::spawn(kProgram, {"cordon-bpf", "machine"}, {}, {&socket, 1}));
   link.two = os::Fd{};
-  TRY(const bool answers, os::wait_readable(link.one, kLongestLoad));
-  if (!answers) return Error{Errc::timeout, "the recorder does not load"};
-  std::array<std::byte, kLongestWord> word{};
-  TRY(os::Received got, os::receive(link.one, word, kParts));
-  if (got.fds.size() != kParts) {
-    return Error{Errc::unavailable, std::string{as_text(std::span{word}.first(got.bytes))}};
-  }
+  TRY(auto parts, recorder::take_parts(link.one, frame::kRecorderParts, kLongestLoad));
   TRY_DO(std::move(child).wait());
-  TRY(auto table, recorder::WatchTable::open(got.fds[0]));
-  TRY(auto ring, recorder::EventRing::open(got.fds[1], CORDON_SMALL_RING_BYTES));
-  return MachineRecorder{std::move(got.fds), std::move(table), std::move(ring)};
+  TRY(auto table, recorder::WatchTable::open(parts[0]));
+  TRY(auto ring, recorder::EventRing::open(parts[1], CORDON_SMALL_RING_BYTES));
+  return MachineRecorder{std::move(parts), std::move(table), std::move(ring)};
 }
 
 Status MachineRecorder::watch(const std::string& group) {

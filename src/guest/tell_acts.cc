@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frame/guest.h"
+#include "frame/owed.h"
 
 namespace cordon::guest {
 namespace {
@@ -24,30 +25,19 @@ constexpr std::size_t kMostBeforePort = std::size_t{256} << 10U;
 constexpr std::chrono::milliseconds kGather{20};
 constexpr int kLastPatience = 2000;
 
-// Bytes on their way to a descriptor that does not block.
-class Waiting {
- public:
-  bool empty() const noexcept { return sent_ == bytes_.size(); }
-  bool is_full() const noexcept { return bytes_.size() - sent_ >= kMostBeforePort; }
-  std::vector<std::byte>& room() noexcept { return bytes_; }
+bool is_full(const frame::Owed& owed) { return owed.has_at_least(kMostBeforePort); }
 
-  Status send_to(const os::Fd& to) {
-    while (!empty()) {
-      const ssize_t part = ::write(to.get(), bytes_.data() + sent_, bytes_.size() - sent_);
-      if (part < 0 && errno == EINTR) continue;
-      if (part < 0 && errno == EAGAIN) return {};
-      if (part < 0) return Error::from_errno("write");
-      sent_ += static_cast<std::size_t>(part);
-    }
-    bytes_.clear();
-    sent_ = 0;
-    return {};
+Status send(frame::Owed& owed, const os::Fd& to) {
+  while (!owed.empty()) {
+    const auto rest = owed.rest();
+    const ssize_t part = ::write(to.get(), rest.data(), rest.size());
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0 && errno == EAGAIN) return {};
+    if (part < 0) return Error::from_errno("write");
+    owed.took(static_cast<std::size_t>(part));
   }
-
- private:
-  std::vector<std::byte> bytes_;
-  std::size_t sent_ = 0;
-};
+  return {};
+}
 
 class Teller {
  public:
@@ -67,8 +57,8 @@ class Teller {
   const os::Fd& guest_;
   const os::Fd& port_;
   std::vector<std::byte> piece_;  // made once: clearing it takes a translated machine long
-  Waiting to_port_;
-  Waiting to_guest_;
+  frame::Owed to_port_;
+  frame::Owed to_guest_;
   frame::FrameCutter from_guest_;
   std::optional<Clock::time_point> due_;  // when acts that are there are told
   bool has_ended_ = false;                // the guest
@@ -76,10 +66,10 @@ class Teller {
 
 void Teller::tell_what_was_done() {
   due_.reset();
-  while (!to_port_.is_full()) {
+  while (!is_full(to_port_)) {
     auto traced = recorder_.take();
     if (!traced) return;
-    frame::append(to_port_.room(), frame::FromGuest{*std::move(traced)});
+    to_port_.add(encode(frame::FromGuest{*std::move(traced)}));
   }
 }
 
@@ -87,8 +77,7 @@ Status Teller::hear_port() {
   const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (got <= 0) return Error{Errc::unavailable, "nobody is at the port"};
-  auto& room = to_guest_.room();
-  room.insert(room.end(), piece_.begin(), piece_.begin() + got);
+  to_guest_.add(std::span{piece_}.first(static_cast<std::size_t>(got)));
   return {};
 }
 
@@ -105,21 +94,20 @@ Status Teller::hear_guest() {
   while (true) {
     TRY(const auto body, from_guest_.next());
     if (!body) return {};
-    TRY(const auto said, frame::decode_from_guest(*body));
-    if (std::holds_alternative<frame::Traced>(said)) return Error{Errc::invalid, "acts of a guest"};
-    frame::append(to_port_.room(), said);
+    if (frame::is_a<frame::Traced>(*body)) return Error{Errc::invalid, "acts of a guest"};
+    to_port_.add_body(*body);
   }
 }
 
 Status Teller::turn() {
   const auto when = [](bool wanted, const os::Fd& fd) { return wanted ? fd.get() : -1; };
   const auto port_events =
-      static_cast<short>((to_guest_.is_full() ? 0 : POLLIN) | (to_port_.empty() ? 0 : POLLOUT));
+      static_cast<short>((is_full(to_guest_) ? 0 : POLLIN) | (to_port_.empty() ? 0 : POLLOUT));
   const auto guest_events =
-      static_cast<short>((to_port_.is_full() ? 0 : POLLIN) | (to_guest_.empty() ? 0 : POLLOUT));
+      static_cast<short>((is_full(to_port_) ? 0 : POLLIN) | (to_guest_.empty() ? 0 : POLLOUT));
   std::array<pollfd, 3> ready{{{.fd = port_.get(), .events = port_events, .revents = 0},
                                {.fd = guest_.get(), .events = guest_events, .revents = 0},
-                               {.fd = when(!due_ && !to_port_.is_full(), recorder_.news()),
+                               {.fd = when(!due_ && !is_full(to_port_), recorder_.news()),
                                 .events = POLLIN,
                                 .revents = 0}}};
   const int patience = due_ ? static_cast<int>(kGather.count()) : -1;
@@ -129,17 +117,17 @@ Status Teller::turn() {
   if (ready[2].revents != 0) due_ = Clock::now() + kGather;
   if (due_ && Clock::now() >= *due_) tell_what_was_done();
   if ((ready[0].revents & ~POLLOUT) != 0) TRY_DO(hear_port());
-  if ((ready[1].revents & ~POLLOUT) != 0 && !to_port_.is_full()) TRY_DO(hear_guest());
+  if ((ready[1].revents & ~POLLOUT) != 0 && !is_full(to_port_)) TRY_DO(hear_guest());
   // To one that has gone: its end is heard, and ends this.
-  static_cast<void>(to_guest_.send_to(guest_));
-  return to_port_.send_to(port_);
+  static_cast<void>(send(to_guest_, guest_));
+  return send(to_port_, port_);
 }
 
 void Teller::finish() {
   pollfd room{.fd = port_.get(), .events = POLLOUT, .revents = 0};
   do {
     tell_what_was_done();
-    if (!to_port_.send_to(port_)) return;
+    if (!send(to_port_, port_)) return;
   } while (!to_port_.empty() && ::poll(&room, 1, kLastPatience) > 0);
 }
 

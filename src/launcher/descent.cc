@@ -227,6 +227,18 @@ constexpr std::array kInMachine = {
     Step{"no_new_privs", give_up_gaining},
 };
 
+const char* relay_word(MachineStart start) {
+  switch (start) {
+    case MachineStart::save:
+      return "save";
+    case MachineStart::load:
+      return "load";
+    case MachineStart::cold:
+      break;
+  }
+  return "carry";
+}
+
 std::optional<FailedStep> take_all(std::span<const Step> steps, Descent& descent) {
   for (const Step& step : steps) {
     Status taken = step.take(descent);
@@ -249,10 +261,7 @@ FailedStep descend(Descent& descent) {
         is_machine ? std::span<const Step>{kInMachine} : std::span<const Step>{kBehindEngine};
     if (auto failed = take_all(steps, descent)) return *std::move(failed);
     std::vector<std::string> arguments{"cordon-relay"};
-    const MachineStart start = is_machine ? descent.engine->machine->start : MachineStart::cold;
-    if (is_machine && start == MachineStart::cold) arguments.emplace_back("carry");
-    if (start == MachineStart::save) arguments.emplace_back("save");
-    if (start == MachineStart::load) arguments.emplace_back("load");
+    if (is_machine) arguments.emplace_back(relay_word(descent.engine->machine->start));
     return {"exec", os::execveat(descent.relay, arguments, {})};
   }
   const std::span<const Step> tree = descent.plan != nullptr ? std::span<const Step>{kPlansTree}

@@ -105,7 +105,7 @@ const MachineTemplate* MachineTemplates::find(const TemplateKey& key, const std:
   return &known->second;
 }
 
-Status MachineTemplates::make_room(const std::string& directory) const {
+Status MachineTemplates::check_room(const std::string& directory) const {
   std::size_t kept = 0;
   if (const auto place = os::openat(os::at_cwd(), directory.c_str(), O_RDONLY | O_DIRECTORY)) {
     TRY(const auto names, os::list_directory(*place, kMostNames));

@@ -31,7 +31,7 @@ class MachineTemplates {
   const MachineTemplate* find(const TemplateKey& key, const std::string& directory,
                               const std::string& qemu);
   // Before one more is added. `exhausted`: neither here nor in `directory` is there room for it.
-  Status make_room(const std::string& directory) const;
+  Status check_room(const std::string& directory) const;
   void add(const TemplateKey& key, MachineTemplate made);
   // For launchers to come. Before: it was added.
   Status keep(const TemplateKey& key, const std::string& directory, const std::string& qemu) const;

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/bytes.h"
 #include "launcher/own_program.h"
-#include "os/poll.h"
 #include "os/socket.h"
+#include "recorder/take_parts.h"
 
 namespace cordon::launcher {
 namespace {
 
 constexpr std::chrono::seconds kLongestLoad{10};
-constexpr std::size_t kLongestWord = 512;
 
 }  // namespace
 
@@ -30,16 +28,9 @@ Result<Recorder> Recorder::load() {
   TRY(os::Child child, start_own_program({.arguments = {"cordon-bpf"}, .fds = {&socket, 1}},
                                          [](const Error& /*its socket ends*/) {}));
   link.two = os::Fd{};
-  TRY(const bool answers, os::wait_readable(link.one, kLongestLoad));
-  if (!answers) return Error{Errc::unavailable, "cordon-bpf does not answer"};
-  std::array<std::byte, kLongestWord> word{};
-  TRY(os::Received got, os::receive(link.one, word, frame::kRecorderParts));
-  if (got.bytes == 0) return Error{Errc::unavailable, "cordon-bpf could not be started"};
-  if (got.fds.empty()) {
-    return Error{Errc::unavailable, std::string{as_text(std::span{word}.first(got.bytes))}};
-  }
+  TRY(auto parts, recorder::take_parts(link.one, frame::kRecorderParts, kLongestLoad));
   TRY_DO(std::move(child).wait());
-  return of(std::move(got.fds));
+  return of(std::move(parts));
 }
 
 Fact fact_of(const Result<Recorder>& loaded) {

@@ -190,7 +190,7 @@ std::shared_ptr<ResidentProcess> Resident::follow(ProcessFacts facts,
     look_.cancel();
   }
   scope_->spawn(follow_shared(kept));
-  scope_->spawn(begin_budgets(kept, is_new));
+  if (!watch_.has_begun()) scope_->spawn(begin_budgets(kept, is_new));
   if (told_process_) scope_->spawn(tell_of(kept, is_new));
   return kept;
 }

@@ -28,6 +28,7 @@ class Watch {
   // processor time of one is judged; only the first call counts. `is_new`: it was launched by us;
   // of one that an earlier node had, all counts.
   void begin(bool is_new);
+  bool has_begun() const noexcept { return has_begun_; }
 
   // One look. A Stop when a budget is used up.
   std::optional<Stop> look();

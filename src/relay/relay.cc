@@ -16,9 +16,9 @@
 
 #include "base/bytes.h"
 #include "frame/guest.h"
+#include "frame/owed.h"
 #include "os/prctl.h"
 #include "os/socket.h"
-#include "relay/owed.h"
 #include "relay/qmp.h"
 #include "relay/tracer.h"
 
@@ -71,8 +71,8 @@ class Relay {
   Ends ends_;
   frame::FrameCutter from_host_;
   frame::FrameCutter from_guest_;
-  Owed to_host_;
-  Owed to_guest_;
+  frame::Owed to_host_;
+  frame::Owed to_guest_;
   Tracer tracer_;
   Tracer::Untold trace_owed_;  // what it will not know if its stream is exchanged now
   std::string words_;
@@ -147,17 +147,10 @@ void Relay::tell_time() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   wake.clock =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-  Owed first;
+  frame::Owed first;
   first.add(encode(frame::ToGuest{std::move(wake)}));
   first.add(to_guest_.rest());
   to_guest_ = std::move(first);
-}
-
-// By its type byte alone.
-template <class Said>
-bool is_a(std::span<const std::byte> body) {
-  static const auto kType = static_cast<std::uint8_t>(frame::FromGuest{Said{}}.index());
-  return std::to_integer<std::uint8_t>(body.front()) == kType;
 }
 
 bool Relay::passes(std::span<const std::byte> body) {
@@ -191,13 +184,13 @@ std::optional<RelayEnd> Relay::hear_guest() {
     const auto body = next ? *next : std::nullopt;
     if (!next) return RelayEnd::protocol_error;
     if (!body) return std::nullopt;
-    if (is_a<frame::Traced>(*body)) {
+    if (frame::is_a<frame::Traced>(*body)) {
       // What programs do is told by who stands outside of them, and by nobody else: of a machine
       // that is its own pid 1.
       if (task_ == MachineTask::none || !pass_told(*body)) return RelayEnd::protocol_error;
       continue;
     }
-    if (is_a<frame::Exited>(*body)) settle_trace();
+    if (frame::is_a<frame::Exited>(*body)) settle_trace();
     if (passes(*body)) to_host_.add_body(*body);
   }
 }
@@ -235,7 +228,7 @@ void Relay::pass_trace() {
   auto traced = tracer_.take();
   if (!traced) return;
   const Tracer::Untold owed{.lost = traced->acts.size() + traced->lost, .unnamed = traced->unnamed};
-  if (to_host_.has_at_least(kMostOwed + kMostTraceOwed)) return tracer_.lose(owed);
+  if (to_host_.has_at_least(frame::kMostOwed + kMostTraceOwed)) return tracer_.lose(owed);
   trace_owed_.lost += owed.lost;
   trace_owed_.unnamed += owed.unnamed;
   to_host_.add(encode(frame::FromGuest{*std::move(traced)}));

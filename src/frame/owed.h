@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits to be written to one side of a relay.
+// What waits to be written to one side of who stands between two.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace cordon::relay {
+namespace cordon::frame {
 
 // With more than this waiting for one side, the other is not heard until it has been taken.
 inline constexpr std::size_t kMostOwed = std::size_t{1} << 20U;
@@ -45,4 +45,4 @@ class Owed {
   std::size_t sent_ = 0;
 };
 
-}  // namespace cordon::relay
+}  // namespace cordon::frame
