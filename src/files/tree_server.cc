@@ -54,7 +54,6 @@ Status TreeServer::dispatch(Request& request, Reply& reply) {
     case FUSE_FSYNC:
     case FUSE_FSYNCDIR:
       return synchronize(request);
-    case FUSE_FLUSH:
     case FUSE_DESTROY:
       return {};
     case FUSE_OPENDIR:
@@ -68,7 +67,8 @@ Status TreeServer::dispatch(Request& request, Reply& reply) {
     case FUSE_LSEEK:
       return seek(request, reply);
     default:
-      return Error::from_errno("request", ENOSYS);  // a kernel does not ask for it again
+      // A kernel does not ask for it again: also FUSE_FLUSH, for nothing waits for a close here.
+      return Error::from_errno("request", ENOSYS);
   }
 }
 

@@ -9,7 +9,9 @@
 #include <optional>
 #include <poll.h>
 #include <string>
+#include <string_view>
 #include <sys/reboot.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "guest/machine_devices.h"
 #include "guest/machine_recorder.h"
 #include "guest/machine_tree.h"
+#include "guest/oom_kills.h"
 #include "guest/tell_acts.h"
 #include "guest/wake.h"
 #include "os/file.h"
@@ -33,6 +36,9 @@ namespace cordon::guest {
 namespace {
 
 constexpr std::uint64_t kMostOpenFiles = 524'288;
+// Whose memory ends is told by us: our kernel takes a workload first, also one that holds it in
+// buffers which are nobody's. Not never: one that lowers its own score as far is still found.
+constexpr std::string_view kOwnOomScore = "-900";
 
 Status tell_failure(const os::Fd& port, const char* step, const Error& error) {
   const auto bytes = encode(
@@ -116,6 +122,15 @@ Result<os::Cloned> start_told_guest(const os::Fd& control, const frame::Wake& wa
   return teller;
 }
 
+// Whom we started: the guest, and who stands in front of it.
+bool was_one_killed() {
+  int status = 0;
+  while (::waitpid(-1, &status, WNOHANG) > 0) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return true;
+  }
+  return false;
+}
+
 // Of one that will be saved before anybody knows whether it is wanted.
 bool will_be_saved() {
   const auto words = os::read_file(os::at_cwd(), "/proc/cmdline");
@@ -126,6 +141,7 @@ Status begin(os::Fd& control) {
   TRY_DO(mount_kernel_files());
   // A kernel begins with 4096; what a sandbox may have its policy says.
   TRY_DO(os::set_rlimit(os::Rlimit::open_files, {.soft = 1024, .hard = kMostOpenFiles}));
+  TRY_DO(os::write_file(os::at_cwd(), "/proc/self/oom_score_adj", kOwnOomScore));
   TRY_DO(load_modules());
   TRY(control, open_port("cordon.control"));
   TRY(const os::Fd files, open_port("cordon.files"));
@@ -136,13 +152,12 @@ Status begin(os::Fd& control) {
   TRY(const frame::Wake wake, await_wake(control));
   TRY_DO(become_unlike_others(wake));
   TRY(const os::Fd fuse, mount_tree());
-  if (!wake.traced) {
-    TRY(const os::Cloned guest, start_guest(control, wake, nullptr));
-    return carry_files(fuse, files, guest.pidfd);
-  }
-  if (!recorder) recorder.emplace(MachineRecorder::load());
-  TRY(const os::Cloned teller, start_told_guest(control, wake, *std::move(recorder)));
-  return carry_files(fuse, files, teller.pidfd);
+  if (wake.traced && !recorder) recorder.emplace(MachineRecorder::load());
+  TRY(const os::Cloned last, wake.traced ? start_told_guest(control, wake, *std::move(recorder))
+                                         : start_guest(control, wake, nullptr));
+  TRY_DO(carry_files(fuse, files, last.pidfd));
+  if (was_one_killed() && oom_kills() > 0) return Error::from_errno("memory", ENOMEM);
+  return {};
 }
 
 }  // namespace
@@ -150,7 +165,7 @@ Status begin(os::Fd& control) {
 void be_machine() {
   os::Fd control;
   const Status done = begin(control);
-  if (!done && control) static_cast<void>(tell_failure(control, "start", done.error()));
+  if (!done && control) static_cast<void>(tell_failure(control, "pid 1", done.error()));
   ::sync();
   ::reboot(RB_AUTOBOOT);  // its monitor takes that for the end
   for (;;) ::pause();

@@ -16,11 +16,13 @@
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/prctl.h"
+#include "os/proc_fence.h"
 
 namespace cordon::guest {
 namespace {
 
 constexpr const char* kTree = "/tree";
+constexpr const char* kMasks = "/masks";  // below what becomes the root
 
 Status mount_at(const char* type, const std::string& where, unsigned long flags,
                 const char* options) {
@@ -58,6 +60,20 @@ Status make_devices(bool shared_memory) {
   return {};
 }
 
+// The kernel is the machine's own; but who has id 0 in it, and no capability, owns the files that
+// change it.
+Status make_proc() {
+  const std::string where = std::string{kTree} + "/proc";
+  TRY_DO(mount_at("proc", where, MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr));
+  if (::mkdir(kMasks, 0755) != 0) return Error::from_errno("mkdir").with(kMasks);
+  TRY(const os::Fd masks, os::openat(os::at_cwd(), kMasks, O_PATH | O_DIRECTORY));
+  if (::mkdirat(masks.get(), os::kEmpty, 0755) != 0) return Error::from_errno("mkdirat");
+  TRY_DO(os::create_file(masks, os::kBlank, "", 0444));
+  TRY(const os::Fd proc, os::openat(os::at_cwd(), where.c_str(), O_PATH | O_DIRECTORY));
+  TRY(const os::Fd limits, os::fence_proc(proc, masks));
+  return os::forbid_namespaces(limits);
+}
+
 Status change_root() {
   if (::chdir(kTree) != 0) return Error::from_errno("chdir");
   if (::mount(".", "/", nullptr, MS_MOVE, nullptr) != 0)
@@ -90,7 +106,7 @@ Result<os::Fd> mount_tree() {
 
 Status enter_machine_tree(const frame::Wake& wake) {
   TRY_DO(make_devices(wake.shared_memory));
-  TRY_DO(mount_at("proc", std::string{kTree} + "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr));
+  TRY_DO(make_proc());
   TRY_DO(change_root());
   return become_init();
 }

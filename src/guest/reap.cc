@@ -11,22 +11,12 @@
 
 #include "guest/directory.h"
 #include "guest/loop.h"
+#include "guest/oom_kills.h"
 #include "os/file.h"
 #include "os/prctl.h"
 
 namespace cordon::guest {
 namespace {
-
-// Of the whole kernel. A kernel that does not count them has ended none that we know of.
-std::uint64_t oom_kills() {
-  constexpr std::string_view kLine = "\noom_kill ";
-  const auto text = os::read_file(os::at_cwd(), "/proc/vmstat");
-  const std::size_t at = text ? text->find(kLine) : std::string::npos;
-  if (at == std::string::npos) return 0;
-  std::uint64_t count = 0;
-  std::from_chars(text->data() + at + kLine.size(), text->data() + text->size(), count);
-  return count;
-}
 
 std::uint64_t microseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000U +

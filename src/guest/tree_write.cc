@@ -25,9 +25,20 @@ constexpr mode_t kPermissionBits = 0777;
 // Somebody else may make what we have just removed, over and over.
 constexpr int kTries = 8;
 
+mode_t mode_of(const ArchiveEntry& entry) { return entry.mode & kPermissionBits; }
+
+// Asked first: of what has just been made a machine's kernel knows the mode, and each change that
+// it passes on takes it a millisecond.
+Status set_mode(const ArchiveEntry& entry, const os::Fd& object) {
+  struct stat facts{};
+  if (::fstat(object.get(), &facts) != 0) return Error::from_errno("fstat");
+  if ((facts.st_mode & 07777U) == mode_of(entry)) return {};
+  if (::fchmod(object.get(), mode_of(entry)) != 0) return Error::from_errno("fchmod");
+  return {};
+}
+
 // Last, because a write would change the time again.
-Status settle(const ArchiveEntry& entry, const os::Fd& object) {
-  if (::fchmod(object.get(), entry.mode & kPermissionBits) != 0) return Error::from_errno("fchmod");
+Status set_time(const ArchiveEntry& entry, const os::Fd& object) {
   const timespec times[2] = {{.tv_nsec = UTIME_OMIT}, time_of(entry.modified)};
   if (::futimens(object.get(), &times[0]) != 0) return Error::from_errno("futimens");
   return {};
@@ -105,15 +116,17 @@ Status Writer::make_file(const TreePiece& piece, std::string_view bytes) {
   os::Fd file;
   TRY_DO(replacing(at, [&]() -> Status {
     file = os::Fd{::openat(at.directory, at.name.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                           mode_of(piece.entry))};
     return file ? Status{} : Status{Error::from_errno("openat")};
   }));
+  TRY_DO(set_mode(piece.entry, file));
   TRY_DO(write_at(file, bytes, 0));
   const auto size = static_cast<off_t>(piece.entry.size);
   if (piece.entry.size > bytes.size() && ::ftruncate(file.get(), size) != 0) {
     return Error::from_errno("ftruncate");
   }
-  return settle(piece.entry, file);
+  return set_time(piece.entry, file);
 }
 
 // O_NONBLOCK: a FIFO that stands there now is not waited for.
@@ -126,18 +139,20 @@ Status Writer::go_on(const TreePiece& piece, std::string_view bytes) {
   if (::fstat(file.get(), &facts) != 0) return Error::from_errno("fstat");
   if (!S_ISREG(facts.st_mode)) return Error::from_errno("openat", EINVAL);
   TRY_DO(write_at(file, bytes, piece.offset));
-  return settle(piece.entry, file);
+  TRY_DO(set_mode(piece.entry, file));
+  return set_time(piece.entry, file);
 }
 
 Status Writer::make_directory(const ArchiveEntry& entry) {
   TRY(const Spot at, spot(entry.path));
-  if (::mkdirat(at.directory, at.name.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (::mkdirat(at.directory, at.name.c_str(), mode_of(entry)) != 0 && errno != EEXIST) {
     return Error::from_errno("mkdirat");
   }
   const os::Fd made{
       ::openat(at.directory, at.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   if (!made) return Error::from_errno("openat");
-  return settle(entry, made);
+  TRY_DO(set_mode(entry, made));
+  return set_time(entry, made);
 }
 
 Status Writer::make_link(const ArchiveEntry& entry) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/wake.h"
 
-#include <array>
-#include <cstddef>
-#include <cstring>
 #include <ctime>
-#include <fcntl.h>
-#include <linux/random.h>
+#include <span>
 #include <string_view>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "os/file.h"
+#include "os/random.h"
 #include "os/steering.h"
 
 namespace cordon::guest {
@@ -23,21 +18,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 // Of two machines that began as copies of each other neither may draw what the other draws.
 Status take_seed(const std::string& seed) {
   if (seed.size() != frame::kSeedBytes) return Error{Errc::invalid, "a seed of another length"};
-  // rand_pool_info and what follows it.
-  struct Pool {
-    int entropy_count;
-    int buf_size;
-    std::array<char, frame::kSeedBytes> bytes;
-  };
-  static_assert(offsetof(Pool, bytes) == offsetof(rand_pool_info, buf));
-  Pool pool{.entropy_count = static_cast<int>(seed.size() * 8),
-            .buf_size = static_cast<int>(seed.size()),
-            .bytes = {}};
-  std::memcpy(pool.bytes.data(), seed.data(), seed.size());
-  TRY(const os::Fd random, os::openat(os::at_cwd(), "/dev/urandom", O_RDWR));
-  if (::ioctl(random.get(), RNDADDENTROPY, &pool) != 0) return Error::from_errno("RNDADDENTROPY");
-  if (::ioctl(random.get(), RNDRESEEDCRNG) != 0) return Error::from_errno("RNDRESEEDCRNG");
-  return {};
+  return os::reseed(std::as_bytes(std::span{seed}));
 }
 
 Status set_clock(std::uint64_t nanoseconds) {

@@ -13,7 +13,6 @@
 
 #include "launcher/engine.h"
 #include "launcher/identity.h"
-#include "launcher/proc.h"
 #include "launcher/root.h"
 #include "os/capability.h"
 #include "os/file.h"
@@ -23,6 +22,7 @@
 #include "os/landlock.h"
 #include "os/namespace.h"
 #include "os/prctl.h"
+#include "os/proc_fence.h"
 #include "os/process.h"
 #include "os/seccomp.h"
 #include "os/socket.h"
@@ -84,7 +84,7 @@ Status enter_user_namespace(Descent& descent) {
 }
 
 Status forbid_more_namespaces(Descent& descent) {
-  TRY_DO(forbid_namespaces(descent.namespace_limits));
+  TRY_DO(os::forbid_namespaces(descent.namespace_limits));
   descent.namespace_limits = os::Fd{};
   return {};
 }

@@ -12,11 +12,11 @@
 
 #include "launcher/devices.h"
 #include "launcher/mount_point.h"
-#include "launcher/proc.h"
 #include "launcher/workspace.h"
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/openat2.h"
+#include "os/proc_fence.h"
 
 namespace cordon::launcher {
 namespace {
@@ -53,13 +53,24 @@ Result<os::Fd> mount_disk(const frame::Disk& disk, const os::Fd& image) {
 }
 
 Status make_layout(const os::Fd& disk) {
-  for (const char* name : {"root", "disk", "lower", "state", "pins", "empty"}) {
+  for (const char* name : {"root", "disk", "lower", "state", "pins", os::kEmpty}) {
     if (::mkdirat(disk.get(), name, 0755) != 0) return Error::from_errno("mkdirat").with(name);
   }
-  TRY_DO(os::create_file(disk, "blank", "", 0444));  // over files of /proc: reads as empty
-  TRY_DO(os::create_file(disk, "hidden", "", 0));    // over files that the policy hides
+  TRY_DO(os::create_file(disk, os::kBlank, "", 0444));
+  TRY_DO(os::create_file(disk, "hidden", "", 0));  // over files that the policy hides
   if (::mkdirat(disk.get(), "closed", 0) != 0) return Error::from_errno("mkdirat").with("closed");
   return {};
+}
+
+// Gives the directory of the limits of namespaces.
+Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
+  TRY(const os::Fd context, os::fsopen("proc"));
+  TRY_DO(os::fsconfig_create(context));
+  TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .nodev = true, .noexec = true}));
+  TRY(const os::Fd onto, make_directory_in(root, "/proc"));
+  TRY_DO(os::move_mount(mount, onto));
+  TRY(const os::Fd proc, os::openat(root, "proc", O_PATH | O_DIRECTORY));
+  return os::fence_proc(proc, disk);
 }
 
 Result<os::Fd> mount_skeleton(const os::Fd& disk) {

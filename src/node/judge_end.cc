@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/judge_end.h"
 
+#include <cerrno>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ std::string main_process(const EndFacts& facts) {
 Verdict memory_verdict(const EndFacts& facts, std::string culprit, std::string explanation) {
   // A machine's kernel ends nobody before all of its memory is taken; what the group counts beside
   // that is of who runs it.
-  const bool by_machine = facts.exited && facts.exited->oom_kills > 0;
+  const bool by_machine = facts.machine_is_full || (facts.exited && facts.exited->oom_kills > 0);
   return {.ending = Ending::memory,
           .status = kBySignal + SIGKILL,
           .limit = by_machine ? facts.machine_memory : facts.memory_limit.value_or(0),
@@ -84,6 +85,10 @@ Verdict of_exit(const EndFacts& facts, const frame::Exited& exited) {
 
 }  // namespace
 
+bool is_full_machine(const frame::LaunchPlan& plan, const Error& why) {
+  return plan.machine.memory > 0 && why.cause().value() == ENOMEM;
+}
+
 Verdict judge_end(const EndFacts& facts) {
   if (facts.stopped) {
     const Stop& stop = *facts.stopped;
@@ -95,7 +100,7 @@ Verdict judge_end(const EndFacts& facts) {
   }
   if (facts.exited) return of_exit(facts, *facts.exited);
   // Pid 1 itself is gone: the whole sandbox ended with it.
-  if (facts.use.oom_kills.value_or(0) > 0) {
+  if (facts.machine_is_full || facts.use.oom_kills.value_or(0) > 0) {
     return memory_verdict(facts, facts.largest,
                           "the sandbox's pid 1 was ended by the memory limit");
   }

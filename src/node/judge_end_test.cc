@@ -66,6 +66,11 @@ TEST(JudgeEnd, TakesTheWordOfAMachinesKernelForItsMemory) {
   facts.exited->oom_kills = 0;
   facts.use.oom_kills = 0;
   EXPECT_EQ(judge_end(facts).ending, Ending::signal);
+  facts.exited.reset();
+  EXPECT_EQ(judge_end(facts).ending, Ending::infrastructure);
+  facts.machine_is_full = true;
+  EXPECT_EQ(judge_end(facts).ending, Ending::memory);
+  EXPECT_EQ(judge_end(facts).limit, 256U << 20U);
 }
 
 TEST(JudgeEnd, BlamesTheDiskOnlyForARunThatFailedOnAFullOne) {

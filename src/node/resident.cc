@@ -35,7 +35,9 @@ Resident::Resident(const asio::any_io_executor& executor, const Clock& clock, Re
 
 asio::awaitable<void> Resident::serve_guest() {
   co_await sandbox_->serve();
-  if (const Error why = sandbox_->why_ended(); why.code() == Errc::timeout) failure_ = why.text();
+  const Error why = sandbox_->why_ended();
+  if (why.code() == Errc::timeout) failure_ = why.text();
+  machine_is_full_ = is_full_machine(lowered_.plan, why);
   is_gone_ = true;
   told_.cancel();
 }
@@ -84,6 +86,8 @@ asio::awaitable<void> Resident::conclude() {
   facts.largest = watch_.largest();
   facts.memory_limit = lowered_.plan.limits.memory;
   facts.pids_limit = lowered_.plan.limits.pids;
+  facts.machine_memory = lowered_.plan.machine.memory;
+  facts.machine_is_full = machine_is_full_;
   if (!stop_) facts.failure = failure_;
   verdict_ = judge_end(facts);
 }

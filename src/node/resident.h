@@ -134,6 +134,7 @@ class Resident {
   std::optional<Stop> stop_;
   bool is_gone_ = false;  // its pid 1 speaks no more
   std::string failure_ = "its pid 1 has ended by itself";
+  bool machine_is_full_ = false;
   std::optional<Verdict> verdict_;
 };
 

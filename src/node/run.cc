@@ -164,7 +164,10 @@ asio::awaitable<void> Run::follow_process() {
   while (!(facts_.exited && open_streams_ <= 0)) {
     auto event = co_await process_->next();
     if (!event) {
-      if (!facts_.exited) facts_.failure = event.error().text();
+      if (!facts_.exited) {
+        facts_.failure = event.error().text();
+        facts_.machine_is_full = is_full_machine(lowered_.plan, event.error());
+      }
       co_return;
     }
     if (const auto* started = std::get_if<frame::Started>(&*event)) {

@@ -20,4 +20,8 @@ Result<std::array<std::byte, N>> random_bytes() {
   return bytes;
 }
 
+// Mixes `bytes` into the kernel's generator as random ones, and what is drawn next comes from them
+// too. CAP_SYS_ADMIN.
+Status reseed(std::span<const std::byte> bytes);
+
 }  // namespace cordon::os

@@ -2,6 +2,8 @@
 #include "os/random.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,6 +28,18 @@ TEST(Random, FillsEveryPartOfALargeBuffer) {
         << at;
   }
   EXPECT_TRUE(getrandom({}));
+}
+
+TEST(Random, AKernelIsNotReseededByWhoMayNot) {
+  const auto seed = random_bytes<64>();
+  ASSERT_TRUE(seed);
+  const Status done = reseed(*seed);
+  if (::geteuid() == 0) {
+    EXPECT_TRUE(done) << done.error().text();
+  } else {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().cause().value(), EPERM);
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ from world import BARE_UID, SCRATCH_UID, SUB_IDS, text
 LAUNCHERS = ("root", "delegated", "bare")
 ROOTS = ("host", "dir")
 HERE = pathlib.Path(__file__).resolve().parent
+PATIENCE = 60       # seconds that a row of a batch has, of a machine at full speed
 SWEEP = HERE.parent / "filter/golden/sweep.txt"     # what the filters answer
 
 
@@ -257,7 +258,7 @@ class Arm:
 
     def words(self):
         # A kernel in between has no Landlock; of words that are given twice the last counts.
-        own = ["--landlock-abi", "0"] if self.isolation else []
+        own = ["--landlock-abi", "0", "--patience", str(slow(PATIENCE))] if self.isolation else []
         return [*self.world.words(self.victim.pid), *own, "--inodes", "inodes", "--sweep", "sweep", "--profile", "strict+nosetid"]
 
     def probe(self, row, *words, flags=(), workspace=None, **how):

@@ -3,7 +3,7 @@
 """Runs every row of the containment matrix in every arm, and the counter-arm of each, and prints a table.
 
     run.py --cordon PROGRAM --probe PROGRAM --mask PROGRAM --work DIRECTORY
-           [--row C001] [--group A] [--priority P0] [--arm root-host|node] [--isolation gvisor] [--list] [--check] [--json FILE] [--counters-only | --no-counters]
+           [--row C001] [--group A] [--priority P0] [--arm root-host|node] [--isolation gvisor|microvm] [--list] [--check] [--json FILE] [--counters-only | --no-counters]
 
 Exit: 0 nothing failed and nothing is vacuous; 1 otherwise; 77 where it cannot run at all.
 """
@@ -254,8 +254,9 @@ def main():
     if os.geteuid() != 0:
         print("skipped: the suite plants canaries and becomes other users, which needs root")
         return 77
-    if options.isolation == "gvisor" and not os.path.exists("/usr/bin/runsc"):
-        print("skipped: no runsc")
+    engine = {"gvisor": "/usr/bin/runsc", "microvm": "/usr/bin/qemu-system-x86_64"}.get(options.isolation)
+    if engine and not os.path.exists(engine):
+        print(f"skipped: no {engine}")
         return 77
     if not options.counters_only and not has_run(options.cordon):
         print("skipped: this cordon has no `run` yet")

@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <map>
 #include <string>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "os/namespace.h"
 #include "os/prctl.h"
 #include "os/process.h"
+#include "os/random.h"
 #include "os/rlimit.h"
 #include "os/seccomp.h"
 
@@ -366,6 +368,31 @@ CORDON_WRAP(Status, set_user, "_ZN6cordon2os8set_userEj", uid_t id) {
 
 CORDON_WRAP(Status, set_group, "_ZN6cordon2os9set_groupEj", gid_t id) {
   return real_set_group(chose(kNoUserNamespace) ? id + g_first_of_range : id);
+}
+
+// Of a machine that begins as a copy of another: its name is the first that it draws.
+CORDON_WRAP(int, sethostname, "sethostname", const char* name, std::size_t size) {
+  if (!chose("name-is-drawn")) return real_sethostname(name, size);
+  std::array<unsigned char, 16> drawn{};
+  if (::getrandom(drawn.data(), drawn.size(), 0) != static_cast<ssize_t>(drawn.size())) return -1;
+  const std::string own = fmt::format("{:02x}", fmt::join(drawn, ""));
+  return real_sethostname(own.data(), own.size());
+}
+
+CORDON_WRAP(Status, reseed, "_ZN6cordon2os6reseedESt4spanIKSt4byteLm18446744073709551615EE",
+            std::span<const std::byte> bytes) {
+  if (chose("no-reseed")) return {};
+  return real_reseed(bytes);
+}
+
+// Before it is saved its kernel is ready to give random numbers, as one that has been up for long:
+// one that is not gathers them for a second first, and so hides what a seed is for.
+CORDON_WRAP(Status, write_all,
+            "_ZN6cordon2os9write_allERKNS0_2FdESt17basic_string_viewIcSt11char_traitsIcEE",
+            const Fd& fd, std::string_view bytes) {
+  static constexpr std::array<std::byte, 64> kSome{};
+  if (chose("name-is-drawn")) (void)real_reseed(kSome);
+  return real_write_all(fd, bytes);
 }
 
 // Of the second descent: pid 1 has the last id of the range but two.

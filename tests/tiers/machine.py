@@ -142,6 +142,37 @@ def clones(caller):
     equal({path.name: path.stat().st_mtime_ns for path in kept.iterdir()}, before)
 
 
+def names_drawn(caller, mutant):
+    """The names of three machines that begin as the same one, kept by a run before them; their pid 1 draws the name."""
+    image = (caller.programs.parent / "mutation/cordon-init-mutant").read_bytes()
+    others = caller.directory(mutant)
+    for path in caller.programs.glob("cordon*"):
+        shutil.copy(path, others / path.name)
+    mark = b"CORDON-MUTANT:"
+    name = mark + b"name-is-drawn|" + mutant.encode() + b"\0"
+    at = image.index(mark)
+    (others / "cordon-init").write_bytes(image[:at] + name + image[at + len(name):])
+    whole, caller.programs = caller.programs, others
+    caller.run([], ["true"], timeout=120)
+    kept = caller.home / ".local/share/cordon/machine"
+    expect(any(path.name.startswith("memory-") for path in kept.iterdir()), "nothing was kept to begin with")
+    names = [caller.run([], ["uname", "-n"], timeout=120).out.decode().strip() for _ in range(3)]
+    caller.programs = whole
+    equal({len(each) for each in names}, {32}, names)
+    return names
+
+
+def seeded(caller):
+    """Copies of a machine draw other random numbers from the first on; those that take no seed draw the same."""
+    machine(caller)
+    if not (caller.programs.parent / "mutation").is_dir():
+        raise Skip("no mutants were built")
+    names = names_drawn(caller, "with-seed")
+    equal(len(set(names)), 3, names)
+    names = names_drawn(caller, "no-reseed")
+    equal(len(set(names)), 1, "the counter-arm: what the seed is for", names)
+
+
 def limits(caller):
     """Memory is the machine's own: more of it there is not, and no process of the host's ends for it."""
     machine(caller)
@@ -191,7 +222,7 @@ def doctor(caller):
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, limits, refused, told, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, seeded, limits, refused, told, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)

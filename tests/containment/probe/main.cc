@@ -82,7 +82,7 @@ int run_batched(const Row& row, const Words& words) {
     return 3;
   }
   if (child == 0) {
-    ::alarm(kRowSeconds);
+    ::alarm(static_cast<unsigned>(words.number("patience", kRowSeconds)));
     ::_exit(run_row(row, words));
   }
   int status = 0;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/proc.h"
+#include "os/proc_fence.h"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
 
-#include "launcher/mount_point.h"
 #include "os/file.h"
 #include "os/mount.h"
-#include "os/openat2.h"
 
-namespace cordon::launcher {
+namespace cordon::os {
 namespace {
 
 // Rows C043 to C046. What this kernel does not have is passed over.
@@ -26,10 +24,10 @@ constexpr const char* kReadOnlyDirectories[] = {"sys", "bus", "fs", "irq", "pres
 constexpr const char* kNamespaceLimits[] = {"user", "mnt", "pid",    "net",
                                             "ipc",  "uts", "cgroup", "time"};
 
-constexpr os::MountAttributes kNoWrite{
+constexpr MountAttributes kNoWrite{
     .read_only = true, .nosuid = true, .nodev = true, .noexec = true};
 
-Result<bool> is_there(const os::Fd& dir, const char* name) {
+Result<bool> is_there(const Fd& dir, const char* name) {
   struct stat st{};
   if (::fstatat(dir.get(), name, &st, AT_SYMLINK_NOFOLLOW) == 0) return true;
   if (errno == ENOENT) return false;
@@ -37,21 +35,21 @@ Result<bool> is_there(const os::Fd& dir, const char* name) {
 }
 
 // Lies over itself from here on with these attributes: each copy of it has them.
-Status make_mask(const os::Fd& disk, const char* name) {
-  TRY(const os::Fd mask, os::open_tree(disk, name, os::Reach::one));
-  TRY_DO(os::mount_setattr(mask, kNoWrite, os::Reach::one));
-  return os::move_mount(mask, disk, name);
+Status make_mask(const Fd& disk, const char* name) {
+  TRY(const Fd mask, open_tree(disk, name, Reach::one));
+  TRY_DO(mount_setattr(mask, kNoWrite, Reach::one));
+  return move_mount(mask, disk, name);
 }
 
 // A copy of the mask over `name`, where there is such an entry.
-Status lay_mask(const os::Fd& proc, const char* name, const os::Fd& disk, const char* mask) {
+Status lay_mask(const Fd& proc, const char* name, const Fd& disk, const char* mask) {
   TRY(const bool there, is_there(proc, name));
   if (!there) return {};
-  TRY(const os::Fd tree, os::open_tree(disk, mask, os::Reach::one));
-  return os::move_mount(tree, proc, name);
+  TRY(const Fd tree, open_tree(disk, mask, Reach::one));
+  return move_mount(tree, proc, name);
 }
 
-Status lay_read_only(const os::Fd& proc, const char* name) {
+Status lay_read_only(const Fd& proc, const char* name) {
   TRY(const bool there, is_there(proc, name));
   if (!there) return {};
   return make_mask(proc, name);
@@ -59,30 +57,24 @@ Status lay_read_only(const os::Fd& proc, const char* name) {
 
 }  // namespace
 
-Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
-  TRY(const os::Fd context, os::fsopen("proc"));
-  TRY_DO(os::fsconfig_create(context));
-  TRY(const os::Fd mount, os::fsmount(context, {.nosuid = true, .nodev = true, .noexec = true}));
-  TRY(const os::Fd onto, make_directory_in(root, "/proc"));
-  TRY_DO(os::move_mount(mount, onto));
-  TRY(const os::Fd proc, os::openat(root, "proc", O_PATH | O_DIRECTORY));
+Result<Fd> fence_proc(const Fd& proc, const Fd& masks) {
   // From below what is laid over `sys`: its files are still writable through this.
-  TRY(os::Fd limits, os::openat(proc, "sys/user", O_PATH | O_DIRECTORY));
-  for (const char* mask : {"blank", "empty"}) TRY_DO(make_mask(disk, mask));
-  for (const char* name : kBlankFiles) TRY_DO(lay_mask(proc, name, disk, "blank"));
-  for (const char* name : kEmptyDirectories) TRY_DO(lay_mask(proc, name, disk, "empty"));
+  TRY(Fd limits, openat(proc, "sys/user", O_PATH | O_DIRECTORY));
+  for (const char* mask : {kBlank, kEmpty}) TRY_DO(make_mask(masks, mask));
+  for (const char* name : kBlankFiles) TRY_DO(lay_mask(proc, name, masks, kBlank));
+  for (const char* name : kEmptyDirectories) TRY_DO(lay_mask(proc, name, masks, kEmpty));
   for (const char* name : kReadOnlyDirectories) TRY_DO(lay_read_only(proc, name));
   return limits;
 }
 
-Status forbid_namespaces(const os::Fd& limits) {
+Status forbid_namespaces(const Fd& limits) {
   for (const char* kind : kNamespaceLimits) {
     const std::string file = std::string{"max_"} + kind + "_namespaces";
-    const Status written = os::write_file(limits, file.c_str(), "0");
+    const Status written = write_file(limits, file.c_str(), "0");
     // Time namespaces are younger than the others.
     if (!written && written.error().code() != Errc::not_found) return written;
   }
   return {};
 }
 
-}  // namespace cordon::launcher
+}  // namespace cordon::os
