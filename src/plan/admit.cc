@@ -237,19 +237,22 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
   }
 }
 
-// Its kernel has no way to hand a capability on to a program (no ambient set).
+// gVisor's kernel has no way to hand a capability on to a program (no ambient set); the files of a
+// machine are served by somebody who has none.
 void admit_engine_capabilities(const Request& request) {
   const PolicyDocument& document = request.policy.documents().front()->document();
   const auto& capability = document.process.capabilities.items.front();
   request.refusals.add(Errc::unavailable, "CAPABILITIES",
                        {.tried = fmt::format("process.capabilities: {}", capability.value),
                         .rule = rule_text(document, capability.place),
-                        .why = "behind gVisor no program has capabilities",
+                        .why = request.settings.isolation == Isolation::gvisor
+                                   ? "behind gVisor no program has capabilities"
+                                   : "in a virtual machine no program has capabilities",
                         .fix = Request::show(document, capability.place)});
 }
 
 void admit_capabilities(const Request& request) {
-  if (!request.settings.capabilities.empty() && request.settings.isolation == Isolation::gvisor) {
+  if (!request.settings.capabilities.empty() && request.settings.isolation != Isolation::process) {
     return admit_engine_capabilities(request);
   }
   if (request.settings.capabilities.empty() ||

@@ -42,6 +42,11 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
        "\"compat\"",
        "CORDON-PLAN-CAPABILITIES", "cordon.toml:3", "process.capabilities: chown",
        "behind gVisor no program has capabilities", kExplain},
+      {"capabilities that who serves its files does not have",
+       "isolation = \"microvm\"\n[process]\ncapabilities = [\"chown\"]\n[syscalls]\nprofile = "
+       "\"compat\"",
+       "CORDON-PLAN-CAPABILITIES", "cordon.toml:3", "process.capabilities: chown",
+       "in a virtual machine no program has capabilities", kExplain},
       {"records that its kernel does not tell",
        "isolation = \"gvisor\"\n[monitor]\nrecord = [\"exec\"]", "CORDON-PLAN-KEY", "cordon.toml:3",
        "monitor.record", "behind gvisor nobody sees", kExplain},

@@ -8,6 +8,7 @@ import subprocess
 import names
 from checks import WORKS, Skip, check, equal, expect
 from content import MARK
+from pace import slow
 
 HOST = "mirror.example.com"
 
@@ -177,8 +178,8 @@ def another_sandboxes_placeholder(stage):
 @check("credentials.expiry", "C182")
 def expiry(stage):
     """After its time a grant is not used any more."""
-    grant = Grant(more="ttl_seconds = 2\n")
-    grant.run(stage, f"{CURL} https://{HOST}/none?one -o /dev/null; sleep 4; {CURL} https://{HOST}/none?two -o /dev/null; true")
+    grant = Grant(more=f"ttl_seconds = {slow(2)}\n")
+    grant.run(stage, f"{CURL} https://{HOST}/none?one -o /dev/null; sleep {slow(4)}; {CURL} https://{HOST}/none?two -o /dev/null; true")
     bearing = [head[0] for head in grant.heard(stage) if any(grant.secret in line for line in head)]
     stage.counter(bearing and "one" in bearing[0], "it was never used", bearing)
     equal(len(bearing), 1, "requests that bore it")
