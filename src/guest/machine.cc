@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/reboot.h>
@@ -31,6 +32,7 @@
 #include "os/process.h"
 #include "os/rlimit.h"
 #include "os/socket.h"
+#include "os/steering.h"
 
 namespace cordon::guest {
 namespace {
@@ -79,11 +81,45 @@ Result<frame::Wake> await_wake(const os::Fd& port) {
   return std::move(*wake);
 }
 
-// In a pid and mount namespace of its own: signals to everybody end where the files are served.
-[[noreturn]] void be_guest(const os::Fd& control, const frame::Wake& wake, const os::Fd* group) {
-  Status stands = enter_machine_tree(wake);
+// Between us and the guest, which stands before we know what it is for.
+struct Ways {
+  os::SocketPair orders;
+  os::SocketPair told;  // its control stream, where somebody stands in front of it
+};
+
+// As they go to it, a byte each.
+struct Orders {
+  bool shared_memory;
+  bool traced;
+};
+static_assert(sizeof(Orders) == 2);
+
+Result<Orders> await_orders(const os::Fd& from) {
+  Orders orders{};
+  TRY_DO(read_exactly(from, std::as_writable_bytes(std::span{&orders, 1})));
+  return orders;
+}
+
+Status enter_sandbox(const Orders& orders) {
+  os::Fd group;
+  if (orders.traced) {
+    TRY(group, os::openat(os::at_cwd(), kGroupProcesses, O_WRONLY));
+  }
+  TRY_DO(enter_machine_tree(orders.shared_memory));
   // What we did for it is none of its acts.
-  if (stands && group != nullptr) stands = os::write_all(*group, "0");
+  return group ? os::write_all(group, "0") : Status{};
+}
+
+// In a pid and mount namespace of its own: signals to everybody end where the files are served.
+[[noreturn]] void be_guest(const os::Fd& port, Ways ways) {
+  ways.orders.one = os::Fd{};
+  ways.told.one = os::Fd{};
+  Status stands = stage_machine_tree();
+  if (!os::write_all(ways.orders.two, "s")) ::_exit(1);
+  const auto orders = await_orders(ways.orders.two);
+  if (!orders) ::_exit(1);
+  const os::Fd& control = orders->traced ? ways.told.two : port;
+  if (stands) stands = enter_sandbox(*orders);
   if (!stands) {
     static_cast<void>(tell_failure(control, "tree", stands.error()));
     ::_exit(1);
@@ -94,30 +130,30 @@ Result<frame::Wake> await_wake(const os::Fd& port) {
   ::_exit(static_cast<int>(run({*std::move(in), *std::move(out)}, {.own_kernel = true})));
 }
 
-// `group`: a list of processes that it enters, or nothing.
-Result<os::Cloned> start_guest(const os::Fd& control, const frame::Wake& wake,
-                               const os::Fd* group) {
+// Gives it when it waits for orders.
+Result<os::Cloned> start_guest(const os::Fd& port, Ways& ways) {
+  TRY(ways.orders, os::socketpair(os::SocketType::stream));
+  TRY(ways.told, os::socketpair(os::SocketType::stream));
   TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
-  if (guest.pid == 0) be_guest(control, wake, group);
+  if (guest.pid == 0) be_guest(port, std::move(ways));
+  ways.orders.two = os::Fd{};
+  ways.told.two = os::Fd{};
+  std::byte staged{};
+  TRY_DO(read_exactly(ways.orders.one, {&staged, 1}));
   return guest;
 }
 
 // One behind the port that ends after the guest, when all is told.
-Result<os::Cloned> start_told_guest(const os::Fd& control, const frame::Wake& wake,
-                                    Result<MachineRecorder> recorder) {
+Result<os::Cloned> start_teller(const os::Fd& port, const os::Fd& guest,
+                                Result<MachineRecorder> recorder) {
   if (!recorder) return std::move(recorder).error();
-  TRY(const std::string group, make_group());
-  TRY_DO(recorder->watch(group));
-  TRY(const os::Fd processes,
-      os::openat(os::at_cwd(), (group + "/cgroup.procs").c_str(), O_WRONLY));
-  TRY(os::SocketPair link, os::socketpair(os::SocketType::stream));
-  TRY(const os::Cloned guest, start_guest(link.two, wake, &processes));
-  link.two = os::Fd{};
-  TRY_DO(os::set_nonblocking(link.one, true));
+  TRY_DO(make_group());
+  TRY_DO(recorder->watch(kGroup));
+  TRY_DO(os::set_nonblocking(guest, true));
   TRY(os::Cloned teller, os::clone3({.clear_signal_handlers = true}));
   if (teller.pid == 0) {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-    ::_exit(tell_acts(*recorder, link.one, control) ? 0 : 1);
+    ::_exit(tell_acts(*recorder, guest, port) ? 0 : 1);
   }
   return teller;
 }
@@ -148,13 +184,21 @@ Status begin(os::Fd& control) {
   end_before_thrashing();
   std::optional<Result<MachineRecorder>> recorder;
   if (will_be_saved()) recorder.emplace(MachineRecorder::load());
+  TRY_DO(os::join_as_guest(""));
+  TRY(const os::Fd fuse, mount_tree());
+  Ways ways;
+  TRY(os::Cloned last, start_guest(control, ways));
   TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));
+  // From here on it may be one of many that began as this one.
   TRY(const frame::Wake wake, await_wake(control));
   TRY_DO(become_unlike_others(wake));
-  TRY(const os::Fd fuse, mount_tree());
-  if (wake.traced && !recorder) recorder.emplace(MachineRecorder::load());
-  TRY(const os::Cloned last, wake.traced ? start_told_guest(control, wake, *std::move(recorder))
-                                         : start_guest(control, wake, nullptr));
+  if (wake.traced) {
+    if (!recorder) recorder.emplace(MachineRecorder::load());
+    TRY(last, start_teller(control, ways.told.one, *std::move(recorder)));
+  }
+  ways.told = {};
+  const Orders orders{.shared_memory = wake.shared_memory, .traced = wake.traced};
+  TRY_DO(os::write_all(ways.orders.one, as_text(std::as_bytes(std::span{&orders, 1}))));
   TRY_DO(carry_files(fuse, files, last.pidfd));
   if (was_one_killed() && oom_kills() > 0) return Error::from_errno("memory", ENOMEM);
   return {};

@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{20};
 constexpr std::chrono::microseconds kStep{500};
 constexpr const char* kPorts = "/sys/class/virtio-ports";
-constexpr const char* kGroup = "/groups/sandbox";
 constexpr std::size_t kMostPorts = 64;
 
 Status mount_new(const char* type, const char* where) {
@@ -55,7 +54,8 @@ Result<os::Fd> find_port(std::string_view wanted) {
 Status mount_kernel_files() {
   TRY_DO(mount_new("devtmpfs", "/dev"));
   TRY_DO(mount_new("proc", "/proc"));
-  return mount_new("sysfs", "/sys");
+  TRY_DO(mount_new("sysfs", "/sys"));
+  return mount_new("cgroup2", "/groups");
 }
 
 Status load_modules() {
@@ -68,10 +68,9 @@ Status load_modules() {
   return {};
 }
 
-Result<std::string> make_group() {
-  TRY_DO(mount_new("cgroup2", "/groups"));
+Status make_group() {
   if (::mkdir(kGroup, 0755) != 0) return Error::from_errno("mkdir").with(kGroup);
-  return std::string{kGroup};
+  return {};
 }
 
 void end_before_thrashing() {

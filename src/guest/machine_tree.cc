@@ -22,7 +22,14 @@ namespace cordon::guest {
 namespace {
 
 constexpr const char* kTree = "/tree";
-constexpr const char* kMasks = "/masks";  // below what becomes the root
+constexpr const char* kMasks = "/masks";  // below what becomes the root, as these
+constexpr const char* kStagedDev = "/staged-dev";
+constexpr const char* kStagedProc = "/staged-proc";
+
+Status make_empty(const std::string& where) {
+  if (::mkdir(where.c_str(), 0755) != 0) return Error::from_errno("mkdir").with(where);
+  return {};
+}
 
 Status mount_at(const char* type, const std::string& where, unsigned long flags,
                 const char* options) {
@@ -31,8 +38,9 @@ Status mount_at(const char* type, const std::string& where, unsigned long flags,
   return {};
 }
 
-Status make_devices(bool shared_memory) {
-  const std::string dev = std::string{kTree} + "/dev";
+Status make_devices() {
+  const std::string dev = kStagedDev;
+  TRY_DO(make_empty(dev));
   TRY_DO(mount_at("tmpfs", dev, MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k"));
   ::umask(0);
   for (const os::DeviceNode& node : os::kDeviceNodes) {
@@ -46,11 +54,15 @@ Status make_devices(bool shared_memory) {
       return Error::from_errno("symlink").with(link.name);
   }
   ::umask(022);
-  if (::mkdir((dev + "/pts").c_str(), 0755) != 0) return Error::from_errno("mkdir").with("pts");
-  TRY_DO(mount_at("devpts", dev + "/pts", MS_NOSUID | MS_NOEXEC,
-                  "newinstance,ptmxmode=0666,mode=0600"));
+  TRY_DO(make_empty(dev + "/pts"));
+  return mount_at("devpts", dev + "/pts", MS_NOSUID | MS_NOEXEC,
+                  "newinstance,ptmxmode=0666,mode=0600");
+}
+
+Status finish_devices(bool shared_memory) {
+  const std::string dev = kStagedDev;
   if (shared_memory) {
-    if (::mkdir((dev + "/shm").c_str(), 0755) != 0) return Error::from_errno("mkdir").with("shm");
+    TRY_DO(make_empty(dev + "/shm"));
     TRY_DO(mount_at("tmpfs", dev + "/shm", MS_NOSUID | MS_NODEV, "mode=1777"));
   }
   if (::mount(nullptr, dev.c_str(), nullptr,
@@ -63,15 +75,23 @@ Status make_devices(bool shared_memory) {
 // The kernel is the machine's own; but who has id 0 in it, and no capability, owns the files that
 // change it.
 Status make_proc() {
-  const std::string where = std::string{kTree} + "/proc";
-  TRY_DO(mount_at("proc", where, MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr));
-  if (::mkdir(kMasks, 0755) != 0) return Error::from_errno("mkdir").with(kMasks);
+  TRY_DO(make_empty(kStagedProc));
+  TRY_DO(mount_at("proc", kStagedProc, MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr));
+  TRY_DO(make_empty(kMasks));
   TRY(const os::Fd masks, os::openat(os::at_cwd(), kMasks, O_PATH | O_DIRECTORY));
   if (::mkdirat(masks.get(), os::kEmpty, 0755) != 0) return Error::from_errno("mkdirat");
   TRY_DO(os::create_file(masks, os::kBlank, "", 0444));
-  TRY(const os::Fd proc, os::openat(os::at_cwd(), where.c_str(), O_PATH | O_DIRECTORY));
+  TRY(const os::Fd proc, os::openat(os::at_cwd(), kStagedProc, O_PATH | O_DIRECTORY));
   TRY(const os::Fd limits, os::fence_proc(proc, masks));
   return os::forbid_namespaces(limits);
+}
+
+// With all that is mounted below it.
+Status move_into_tree(const char* from, const char* name) {
+  const std::string to = std::string{kTree} + name;
+  if (::mount(from, to.c_str(), nullptr, MS_MOVE, nullptr) != 0)
+    return Error::from_errno("mount").with(to);
+  return {};
 }
 
 Status change_root() {
@@ -95,7 +115,7 @@ Status become_init() {
 }  // namespace
 
 Result<os::Fd> mount_tree() {
-  if (::mkdir(kTree, 0755) != 0) return Error::from_errno("mkdir").with(kTree);
+  TRY_DO(make_empty(kTree));
   TRY(os::Fd fuse, os::openat(os::at_cwd(), "/dev/fuse", O_RDWR | O_NONBLOCK));
   const std::string options =
       "fd=" + std::to_string(fuse.get()) +
@@ -104,9 +124,15 @@ Result<os::Fd> mount_tree() {
   return fuse;
 }
 
-Status enter_machine_tree(const frame::Wake& wake) {
-  TRY_DO(make_devices(wake.shared_memory));
-  TRY_DO(make_proc());
+Status stage_machine_tree() {
+  TRY_DO(make_devices());
+  return make_proc();
+}
+
+Status enter_machine_tree(bool shared_memory) {
+  TRY_DO(finish_devices(shared_memory));
+  TRY_DO(move_into_tree(kStagedDev, "/dev"));
+  TRY_DO(move_into_tree(kStagedProc, "/proc"));
   TRY_DO(change_root());
   return become_init();
 }

@@ -36,7 +36,7 @@ Status become_unlike_others(const frame::Wake& wake) {
   if (::sethostname(wake.host_name.data(), wake.host_name.size()) != 0) {
     return Error::from_errno("sethostname");
   }
-  return os::join_as_guest(wake.network ? kLink : "");
+  return wake.network ? os::join_as_guest(kLink) : Status{};
 }
 
 }  // namespace cordon::guest

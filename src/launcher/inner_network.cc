@@ -47,7 +47,8 @@ Status join_guest_link(std::string_view name) {
   TRY(os::RouteSocket route, os::RouteSocket::open());
   TRY(const os::Link link, route.link(name));
   const os::IpBlock guest = os::steered_guest();
-  TRY_DO(route.add_address(link.index, {os::steered_gateway(), guest.prefix}));
+  // Alone, without its block: nobody else of it is at the far end, and who says so is not heard.
+  TRY_DO(route.add_address(link.index, {os::steered_gateway(), guest.address.bits()}));
   TRY_DO(route.set_link_up(link.index));
   // Every address is this namespace's own; this one is not.
   return route.add_route({.to = {guest.address, guest.address.bits()},
