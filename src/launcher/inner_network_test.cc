@@ -7,6 +7,7 @@
 #include <netinet/if_ether.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/ioctl.h>
@@ -91,7 +92,8 @@ bool is_heard(const os::SteeredSockets& sockets, const os::Fd& tap, std::uint32_
   ::poll(&news, 1, from == kOfTheGuest ? 5000 : 300);
   std::array<std::byte, 64> buffer{};
   const auto got = os::receive_datagram(sockets.udp, buffer);
-  return got && *got && (*got)->from.address == from && (*got)->meant == kAsked;
+  const std::optional<os::Datagram> one = got ? *got : std::nullopt;
+  return one && one->from.address == from && one->meant == kAsked;
 }
 
 std::string heard_from(std::uint32_t from) {

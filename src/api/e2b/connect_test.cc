@@ -13,7 +13,7 @@ using std::string_literals::operator""s;
 TEST(Connect, PutsFlagsAndTheLengthInFront) {
   EXPECT_EQ(message_envelope(R"({"event":{}})"), "\0\0\0\0\x0c"s + R"({"event":{}})");
   EXPECT_EQ(end_envelope(), "\2\0\0\0\2{}"s);
-  EXPECT_EQ(message_envelope(std::string(0x01020304, 'x')).substr(0, 6), "\0\1\2\3\4x"s);
+  EXPECT_EQ(message_envelope(std::string(70'000, 'x')).substr(0, 6), "\0\0\1\x11\x70x"s);
 }
 
 TEST(Connect, EndsAStreamWithWhatWentWrong) {

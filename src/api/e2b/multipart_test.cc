@@ -27,12 +27,13 @@ std::string read(std::string_view body, std::size_t piece, std::vector<File>& fi
     form->push(body.substr(0, piece));
     body.remove_prefix(std::min(piece, body.size()));
     for (;;) {
-      auto event = form->next();
-      if (!event) return "invalid";
-      if (!*event) break;
-      if (auto* const part = std::get_if<Multipart::Part>(&**event)) {
+      auto taken = form->next();
+      if (!taken) return "invalid";
+      Multipart::Next event = *std::move(taken);
+      if (!event) break;
+      if (auto* const part = std::get_if<Multipart::Part>(&*event)) {
         files.push_back({part->name, part->file_name.value_or("-"), {}});
-      } else if (auto* const data = std::get_if<Multipart::Data>(&**event)) {
+      } else if (auto* const data = std::get_if<Multipart::Data>(&*event)) {
         if (files.empty() || data->bytes.empty()) return "data of nothing";
         files.back().bytes += data->bytes;
       } else {
@@ -76,10 +77,11 @@ TEST(Multipart, HoldsNoMoreThanAPiece) {
   for (int i = 0; i < 100; ++i) {
     form->push(std::string(1000, 'x'));
     for (;;) {
-      auto event = form->next();
-      ASSERT_TRUE(event);
-      if (!*event) break;
-      if (const auto* const data = std::get_if<Multipart::Data>(&**event)) {
+      auto taken = form->next();
+      ASSERT_TRUE(taken);
+      const Multipart::Next event = *std::move(taken);
+      if (!event) break;
+      if (const auto* const data = std::get_if<Multipart::Data>(&*event)) {
         given += data->bytes.size();
       }
     }
