@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,25 @@ Result<MachineTemplate> read_kept(const TemplateKey& key, const std::string& dir
   return kept;
 }
 
+// Those that nobody can begin as any more; how many others are there.
+Result<std::size_t> drop_stale(const os::Fd& place, const std::string& origin) {
+  constexpr std::string_view kOrigin = "origin";
+  TRY(const auto names, os::list_directory(place, kMostNames));
+  std::size_t kept = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kOrigin)) continue;
+    if (const auto text = os::read_file(place, name.c_str()); text && *text == origin) {
+      ++kept;
+      continue;
+    }
+    const std::string key = name.substr(kOrigin.size());
+    for (const char* part : {"memory", "state", "origin"}) {
+      static_cast<void>(os::unlinkat(place, (part + key).c_str()));
+    }
+  }
+  return kept;
+}
+
 Status put_copy(const os::Fd& place, const std::string& name, const os::Fd& from) {
   const std::string part = name + ".part";
   static_cast<void>(os::unlinkat(place, part.c_str()));
@@ -105,12 +125,10 @@ const MachineTemplate* MachineTemplates::find(const TemplateKey& key, const std:
   return &known->second;
 }
 
-Status MachineTemplates::check_room(const std::string& directory) const {
+Status MachineTemplates::make_room(const std::string& directory, const std::string& qemu) const {
   std::size_t kept = 0;
   if (const auto place = os::openat(os::at_cwd(), directory.c_str(), O_RDONLY | O_DIRECTORY)) {
-    TRY(const auto names, os::list_directory(*place, kMostNames));
-    kept = static_cast<std::size_t>(std::ranges::count_if(
-        names, [](const std::string& name) { return name.starts_with("origin-"); }));
+    TRY(kept, drop_stale(*place, origin_of(directory, qemu)));
   }
   if (std::max(kept, templates_.size()) < kMostTemplates) return {};
   return Error{Errc::exhausted, "enough sizes of machines are kept"};

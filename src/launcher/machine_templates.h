@@ -30,8 +30,9 @@ class MachineTemplates {
   // same QEMU, kernel and first file system: it is read the first time that it is asked for.
   const MachineTemplate* find(const TemplateKey& key, const std::string& directory,
                               const std::string& qemu);
-  // Before one more is added. `exhausted`: neither here nor in `directory` is there room for it.
-  Status check_room(const std::string& directory) const;
+  // Before one more is added; removes from `directory` what nobody can begin as any more.
+  // `exhausted`: neither here nor there is room for it.
+  Status make_room(const std::string& directory, const std::string& qemu) const;
   void add(const TemplateKey& key, MachineTemplate made);
   // For launchers to come. Before: it was added.
   Status keep(const TemplateKey& key, const std::string& directory, const std::string& qemu) const;

@@ -9,7 +9,7 @@ Status save_like(Workshop& workshop, const frame::Machine& machine, std::chrono:
   const Floor& floor = workshop.floor;
   const TemplateKey key{.memory = machine.memory, .kvm = machine.kvm};
   if (workshop.machines.find(key, floor.machine, floor.qemu) != nullptr) return {};
-  TRY_DO(workshop.machines.check_room(floor.machine));
+  TRY_DO(workshop.machines.make_room(floor.machine, floor.qemu));
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = machine;
   TRY(const JudgedPlan judged, judged_trial(workshop, plan));
