@@ -45,7 +45,7 @@ def told_by(stage):
         stage.internet.forget()
         flags = [] if stage.bare else [*stage.network(*bypass.RULES), "--time", "150s"]
         with Watch(stage) as watch:
-            ended = stage.run(flags, ["/usr/bin/python3", "probe.py", "cases.json", "64" if stage.bare else "32"], timeout=400)
+            ended = stage.run(flags, ["/usr/bin/python3", "probe.py", "cases.json", "64" if stage.bare else "32"], timeout=180)
         lines = [json.loads(line) for line in ended.out.decode(errors="replace").splitlines() if line.startswith("{")]
         lines += capable(stage, cases) if stage.bare else []
         stage.caller.corpus = {

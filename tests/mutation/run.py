@@ -38,11 +38,10 @@ import rows_terminal      # noqa: F401, E402
 from arms import Arm, show_accounts   # noqa: E402
 from equal import KINDS as SANDBOXES, POLICY, Equal, behind, some_workspace   # noqa: E402
 from layers import run_layers   # noqa: E402
+from mark import place_of, written   # noqa: E402
 from verdicts import FAIL, JUDGES, PASS, VACUOUS, failed, of_answer, refused   # noqa: E402
 from world import World   # noqa: E402
 
-MARK = b"CORDON-MUTANT:"
-ROOM = 256
 # Which rows are asked first: those that were written against such an element. Then all that one sandbox can judge.
 FIRST = {
     "filter": ["C106"],
@@ -82,14 +81,12 @@ class Mutants:
         self.places = {}
 
     def choose(self, name):
-        encoded = name.encode()
-        assert len(MARK) + len(encoded) < ROOM, name
+        chosen = written(name)
         for program in ("cordon-launcher", "cordon-init"):
             with writable(self.place / program) as file, mmap.mmap(file.fileno(), 0) as text:
-                at = self.places.get(program) or text.find(MARK + b"\0")
-                assert at > 0, f"{program} is no mutant"
+                at = self.places.get(program) or place_of(text)
                 self.places[program] = at
-                text[at:at + ROOM] = (MARK + encoded).ljust(ROOM, b"\0")
+                text[at:at + len(chosen)] = chosen
 
 
 def writable(path):

@@ -11,10 +11,12 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "callers"))
+for beside in ("callers", "mutation"):
+    sys.path.insert(0, str(HERE.parent / beside))
 
 from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
+from mark import place_of, written  # noqa: E402
 from parts import apart, descriptors, parts, started, status  # noqa: E402
 from told import records, told_alike  # noqa: E402
 
@@ -148,10 +150,8 @@ def names_drawn(caller, mutant):
     others = caller.directory(mutant)
     for path in caller.programs.glob("cordon*"):
         shutil.copy(path, others / path.name)
-    mark = b"CORDON-MUTANT:"
-    name = mark + b"name-is-drawn|" + mutant.encode() + b"\0"
-    at = image.index(mark)
-    (others / "cordon-init").write_bytes(image[:at] + name + image[at + len(name):])
+    at, chosen = place_of(image), written(f"name-is-drawn|{mutant}")
+    (others / "cordon-init").write_bytes(image[:at] + chosen + image[at + len(chosen):])
     whole, caller.programs = caller.programs, others
     caller.run([], ["true"], timeout=120)
     kept = caller.home / ".local/share/cordon/machine"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/characters.h"
+
 namespace cordon::api::e2b {
 namespace {
 
@@ -13,32 +15,18 @@ constexpr std::size_t kLongestHeads = std::size_t{8} << 10U;
 
 Error no_form(std::string why) { return Error{Errc::invalid, "the form: " + std::move(why)}; }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-char lowered(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-bool is_same_word(std::string_view one, std::string_view other) {
-  return std::ranges::equal(one, other, {}, lowered, lowered);
-}
-
 // The next of `; name=value`, from the front of `rest`.
 struct Parameter {
   std::string_view name;
   std::string_view value;
 };
 Result<Parameter> take_parameter(std::string_view& rest) {
-  rest = trimmed(rest);
+  rest = http::trimmed(rest);
   if (!rest.starts_with(';')) return no_form("a parameter without `;` in front");
-  rest = trimmed(rest.substr(1));
+  rest = http::trimmed(rest.substr(1));
   const std::size_t equals = rest.find('=');
   if (equals == std::string_view::npos) return no_form("a parameter without a value");
-  Parameter found{.name = trimmed(rest.substr(0, equals)), .value = {}};
+  Parameter found{.name = http::trimmed(rest.substr(0, equals)), .value = {}};
   rest.remove_prefix(equals + 1);
   const bool quoted = rest.starts_with('"');
   if (quoted) rest.remove_prefix(1);
@@ -67,16 +55,16 @@ std::string resolved(std::string_view text) {
 
 Status take_disposition(std::string_view value, Multipart::Part& part, bool& has_name) {
   constexpr std::string_view kKind = "form-data";
-  if (!is_same_word(trimmed(value.substr(0, value.find(';'))), kKind)) {
+  if (!http::same_name(http::trimmed(value.substr(0, value.find(';'))), kKind)) {
     return no_form("a part that is no form-data");
   }
   std::string_view rest = value.substr(std::min(value.find(';'), value.size()));
-  while (!trimmed(rest).empty()) {
+  while (!http::trimmed(rest).empty()) {
     TRY(const Parameter found, take_parameter(rest));
-    if (is_same_word(found.name, "name")) {
+    if (http::same_name(found.name, "name")) {
       if (std::exchange(has_name, true)) return no_form("a part with two names");
       part.name = resolved(found.value);
-    } else if (is_same_word(found.name, "filename")) {
+    } else if (http::same_name(found.name, "filename")) {
       if (part.file_name) return no_form("a part with two file names");
       part.file_name = resolved(found.value);
     }
@@ -94,32 +82,31 @@ Result<Multipart::Part> read_heads(std::string_view heads) {
     heads.remove_prefix(std::min(end + kLineEnd.size(), heads.size()));
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return no_form("a head without a colon");
-    if (!is_same_word(line.substr(0, colon), "content-disposition")) continue;
+    if (!http::same_name(line.substr(0, colon), "content-disposition")) continue;
     if (std::exchange(has_disposition, true)) return no_form("two Content-Disposition");
-    TRY_DO(take_disposition(trimmed(line.substr(colon + 1)), part, has_name));
+    TRY_DO(take_disposition(http::trimmed(line.substr(colon + 1)), part, has_name));
   }
   if (!has_name) return no_form("a part without a name");
   return part;
 }
 
-bool is_of_boundary(char letter) {
-  const bool is_letter = (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
-                         (letter >= 'A' && letter <= 'Z');
-  return is_letter || std::string_view{"'()+_,-./:=?"}.find(letter) != std::string_view::npos;
+bool is_of_boundary(char c) {
+  return http::is_digit(c) || http::is_letter(c) ||
+         std::string_view{"'()+_,-./:=?"}.find(c) != std::string_view::npos;
 }
 
 }  // namespace
 
 Result<Multipart> Multipart::of_type(std::string_view content_type) {
   const std::size_t semicolon = std::min(content_type.find(';'), content_type.size());
-  if (!is_same_word(trimmed(content_type.substr(0, semicolon)), "multipart/form-data")) {
+  if (!http::same_name(http::trimmed(content_type.substr(0, semicolon)), "multipart/form-data")) {
     return no_form("its type is not multipart/form-data");
   }
   std::string_view rest = content_type.substr(semicolon);
   std::string boundary;
-  while (!trimmed(rest).empty()) {
+  while (!http::trimmed(rest).empty()) {
     TRY(const Parameter found, take_parameter(rest));
-    if (!is_same_word(found.name, "boundary")) continue;
+    if (!http::same_name(found.name, "boundary")) continue;
     if (!boundary.empty()) return no_form("two boundaries");
     boundary = found.value;
   }
