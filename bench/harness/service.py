@@ -57,20 +57,21 @@ class Place(contextlib.ExitStack):
 
 
 class Service:
-    """`pools`: how many network namespaces and groups are made ahead. `isolation`, `floor`: of the policy and of the launcher, beyond that.
-    `patience`: seconds for a launcher that tries engines."""
+    """`pools`: how many network namespaces and groups are made ahead; `engines`: how many sandboxes behind an engine. `isolation`,
+    `floor`: of the policy and of the launcher, beyond that. `patience`: seconds for a launcher that tries engines."""
 
-    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor="", patience=5):
+    def __init__(self, place, programs, name, pools, resources=LIMITS, ranges=64, isolation="process", floor="", patience=5, engines=0):
         self.place, self.programs, self.name, self.pools, self.ranges = place, programs, name, pools, ranges
         self.text = POLICY.format(root=place.root, resources=resources, isolation=isolation)
-        self.more, self.patience = floor, patience
+        self.more, self.patience, self.engines = floor, patience, engines
 
     def __enter__(self):
         home = self.place.top / self.name
         (home / "run").mkdir(parents=True)
         socket, floor, policy = home / "run/launcher", home / "floor", home / "policy.toml"
         floor.write_text(f"node_uid = 0\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.place.root}\n"
-                         f"networks_ahead = {self.pools}\ngroups_ahead = {self.pools}\nsandboxes_ahead = {self.pools}\n{self.more}")
+                         f"networks_ahead = {self.pools}\ngroups_ahead = {self.pools}\nsandboxes_ahead = {self.pools}\n"
+                         f"engines_ahead = {self.engines}\n{self.more}")
         policy.write_text(self.text)
         self.launcher = subprocess.Popen([self.programs / "cordon-launcher", "--socket", socket, "--floor", floor])
         try:

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -60,11 +59,6 @@ class Visit {
 
 }  // namespace
 
-bool Berth::is_alive() const noexcept {
-  pollfd end{.fd = init.pidfd().get(), .events = POLLIN, .revents = 0};
-  return ::poll(&end, 1, 0) == 0;
-}
-
 namespace {
 
 Status lay_tree(Berth& berth, const JudgedPlan& plan, const HostIds& ids, const Sources& sources,
@@ -111,31 +105,10 @@ void BerthPool::forget_all() {
   expected_.clear();
 }
 
-std::shared_ptr<const Known> BerthPool::note(const JudgedPlan& plan, const FloorSources& sources) {
-  auto shape = Shape::of(plan);
-  if (!shape) return nullptr;
-  auto found = std::ranges::find_if(
-      expected_, [&](const Expected& each) { return each.plan->shape == *shape; });
-  if (found == expected_.end()) {
-    Known known{plan, *std::move(shape), SourceMarks::of(*plan, sources)};
-    expected_.push_front({std::make_shared<const Known>(std::move(known)), 1});
-    if (expected_.size() <= kMostKnown) return nullptr;
-    std::erase_if(ready_,
-                  [&](const Berth& berth) { return berth.furnished == expected_.back().plan; });
-    expected_.pop_back();
-    return nullptr;
-  }
-  ++found->times;
-  std::rotate(expected_.begin(), found, found + 1);
-  Expected& latest = expected_.front();
-  SourceMarks now = SourceMarks::of(*plan, sources);
-  if (now == latest.plan->marks) return latest.plan;
-  // What was furnished shows what is no longer there.
-  std::erase_if(ready_, [&](const Berth& berth) { return berth.furnished == latest.plan; });
-  Known known = *latest.plan;
-  known.marks = std::move(now);
-  latest.plan = std::make_shared<const Known>(std::move(known));
-  return nullptr;
+void BerthPool::drop_unexpected() {
+  std::erase_if(ready_, [&](const Berth& berth) {
+    return berth.furnished && !expected_.holds(berth.furnished.get());
+  });
 }
 
 std::size_t BerthPool::count(const Known* furnished) const noexcept {
@@ -150,7 +123,7 @@ std::optional<Berth> BerthPool::take_first(const Known* furnished) {
     if (found == ready_.end()) return std::nullopt;
     Berth berth = std::move(*found);
     ready_.erase(found);
-    if (berth.is_alive()) return berth;
+    if (berth.init.is_alive()) return berth;
   }
 }
 
@@ -163,7 +136,9 @@ std::optional<Berth> BerthPool::take(const JudgedPlan& plan, const FloorSources&
     landlock_abi_ = landlock_abi;
     forget_all();
   }
-  if (const auto known = note(plan, sources)) {
+  const auto known = expected_.note(plan, sources);
+  drop_unexpected();
+  if (known) {
     if (auto whole = take_first(known.get())) return whole;
   }
   if (auto bare = take_first(nullptr)) return bare;
@@ -176,14 +151,7 @@ std::optional<Berth> BerthPool::take(const JudgedPlan& plan, const FloorSources&
 std::shared_ptr<const Known> BerthPool::to_furnish() const noexcept {
   const std::size_t bare = count(nullptr);
   if (bare == 0 || bare * 2 <= ready_.size()) return nullptr;
-  const auto is_expected = [](const Expected& each) { return each.times > 1; };
-  const auto several = static_cast<std::size_t>(std::ranges::count_if(expected_, is_expected));
-  if (several == 0) return nullptr;
-  const std::size_t share = std::max<std::size_t>(1, ahead_ / 2 / several);
-  for (const Expected& each : expected_) {
-    if (is_expected(each) && count(each.plan.get()) < share) return each.plan;
-  }
-  return nullptr;
+  return expected_.next(ahead_ / 2, [&](const Known* known) { return count(known); });
 }
 
 void BerthPool::furnish_one(Workshop& workshop) {
@@ -194,7 +162,7 @@ void BerthPool::furnish_one(Workshop& workshop) {
   if (const auto failure = furnish_berth(*berth, plan->plan, workshop)) {
     log(LogLevel::warning, "launcher", "no sandbox furnished ahead",
         {{"why", std::string_view{failure->error.text()}}});
-    std::erase_if(expected_, [&](const Expected& each) { return each.plan == plan; });
+    expected_.forget(plan.get());
     return;
   }
   berth->furnished = plan;

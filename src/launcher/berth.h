@@ -2,16 +2,15 @@
 // Sandboxes made ahead as far as no plan is needed: a pid 1 behind all its fences, on bare ground.
 #pragma once
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "launcher/expected_plans.h"
 #include "launcher/groups.h"
 #include "launcher/identity.h"
-#include "launcher/shape.h"
 #include "launcher/sources.h"
 #include "os/fd.h"
 #include "os/process.h"
@@ -29,13 +28,6 @@ struct LaunchFailure {
   Error error;
 };
 
-// A plan that was wanted before, and may be again.
-struct Known {
-  JudgedPlan plan;
-  Shape shape;
-  SourceMarks marks;  // when the first tree of it was furnished, or is about to be
-};
-
 // Its pid 1 waits for its setup. The tree has /dev and /proc and nothing of the host; the launcher
 // furnishes it (furnish_berth) before pid 1 is told anything.
 struct Berth {
@@ -47,8 +39,6 @@ struct Berth {
   std::vector<os::Fd> own;  // directories of its own disk, as detached mounts
   // What it was furnished as ahead; nothing: it stands on bare ground.
   std::shared_ptr<const Known> furnished{};
-
-  bool is_alive() const noexcept;
 };
 
 // Puts the plan's limits, tree, disk and host name into a berth and gives its pid 1 the setup. The
@@ -92,17 +82,10 @@ class BerthPool {
   void leave(std::vector<os::Fd> unused) { left_ = std::move(unused); }
 
  private:
-  // Plans that came twice are expected again; so many different ones, those wanted last first.
-  static constexpr std::size_t kMostKnown = 8;
-  struct Expected {
-    std::shared_ptr<const Known> plan;
-    unsigned times = 0;
-  };
-
   Result<Berth> start(Workshop& workshop);
   void forget_all();
-  // Counts it; gives what it is known as.
-  std::shared_ptr<const Known> note(const JudgedPlan& plan, const FloorSources& sources);
+  // Ends what was furnished for plans that nobody expects any more.
+  void drop_unexpected();
   std::optional<Berth> take_first(const Known* furnished);
   std::size_t count(const Known* furnished) const noexcept;
   // For whom the next is to be furnished; nothing: for nobody.
@@ -113,7 +96,7 @@ class BerthPool {
   GroupNeeds needs_;
   std::int32_t landlock_abi_;
   std::list<Berth> ready_;
-  std::deque<Expected> expected_;
+  ExpectedPlans expected_;
   std::optional<Berth> making_;
   os::Fd reports_;  // of the one that is being made, or was, when nobody wants it any more
   std::vector<os::Fd> left_;

@@ -2,7 +2,6 @@
 #include "launcher/egress.h"
 
 #include <array>
-#include <poll.h>
 #include <signal.h>
 
 #include "frame/egress.h"
@@ -34,10 +33,7 @@ Result<Egress> Egress::start(Estate& estate) {
   return Egress{std::move(estate), std::move(child), std::move(ours), std::move(node.one)};
 }
 
-bool Egress::is_alive() const noexcept {
-  pollfd end{.fd = child_.pidfd().get(), .events = POLLIN, .revents = 0};
-  return !lost_ && ::poll(&end, 1, 0) == 0;
-}
+bool Egress::is_alive() const noexcept { return !lost_ && child_.is_alive(); }
 
 Egress::Estate Egress::end() && {
   static_cast<void>(child_.signal(SIGKILL));

@@ -215,6 +215,11 @@ Status take_sandboxes_ahead(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_engines_ahead(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.engines_ahead, ahead(value));
+  return {};
+}
+
 struct Key {
   std::string_view name;
   Status (*take)(ServiceFloor& floor, std::string_view value);
@@ -243,6 +248,7 @@ constexpr std::array kKeys = {
     Key{"networks_ahead", take_networks_ahead},
     Key{"groups_ahead", take_groups_ahead},
     Key{"sandboxes_ahead", take_sandboxes_ahead},
+    Key{"engines_ahead", take_engines_ahead},
 };
 
 std::string_view trimmed(std::string_view text) {

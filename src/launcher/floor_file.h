@@ -25,6 +25,7 @@ struct ServiceFloor {
   unsigned networks_ahead = 8;
   unsigned groups_ahead = 8;
   unsigned sandboxes_ahead = 8;
+  unsigned engines_ahead = 2;  // of sandboxes that stand behind one
 };
 
 // The text of a floor: lines of `key = value`, empty lines, and lines that begin with '#'. Strict:

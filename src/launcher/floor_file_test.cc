@@ -34,7 +34,8 @@ constexpr std::string_view kWhole =
     "writable_binds = true\n"
     "disk_images = true\n"
     "networks_ahead = 16\n"
-    "groups_ahead = 0\n";
+    "groups_ahead = 0\n"
+    "engines_ahead = 3\n";
 
 constexpr std::string_view kLeast =
     "node_uid = 990\nfirst_id = 1879048192\nranges = 16\nsource = /srv\n";
@@ -61,6 +62,7 @@ TEST(FloorFile, IsReadWhole) {
   EXPECT_TRUE(floor->floor.disk_images);
   EXPECT_EQ(floor->networks_ahead, 16U);
   EXPECT_EQ(floor->groups_ahead, 0U);
+  EXPECT_EQ(floor->engines_ahead, 3U);
 }
 
 TEST(FloorFile, ClosesWhatItDoesNotMention) {

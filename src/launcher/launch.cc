@@ -69,29 +69,41 @@ Result<LentIds> take_ids(Workshop& workshop) {
   auto lent = workshop.ranges.take();
   if (lent || lent.error().code() != Errc::exhausted) return lent;
   // What waits for a plan has no better right to a range than the plan that is here.
-  return workshop.berths.give_up_one() ? workshop.ranges.take() : std::move(lent);
+  const bool gave = workshop.berths.give_up_one() || workshop.spares.give_up_one();
+  return gave ? workshop.ranges.take() : std::move(lent);
 }
+
+// Who holds what a sandbox's network ends at.
+enum class Holder : std::uint8_t {
+  egress,  // of the plan's tenant
+  nobody,
+  later,  // whoever takes the sandbox
+};
 
 class Launch {
  public:
-  Launch(const JudgedPlan& plan, Workshop& workshop, bool alone)
-      : plan_{plan}, workshop_{workshop}, alone_{alone} {}
+  Launch(const JudgedPlan& plan, Workshop& workshop, Holder holder)
+      : plan_{plan}, workshop_{workshop}, holder_{holder} {}
 
   Status prepare();
   // Before: prepare. Gives the report of a failed descent; empty when cordon-init runs.
   Result<std::string> start();
   // Before: start gave an empty report.
   Sandbox take();
+  // Where they are to be held later.
+  os::SteeredSockets take_sockets() { return std::move(sockets_); }
   // Of a machine, between prepare and start: what it will be saved to, once it has ended.
   Result<MachineTemplate> will_be_saved();
 
  private:
   Status choose_start();
+  Result<os::Fd> take_network();
   [[noreturn]] void be_child(const os::Fd& net, const os::Fd& reports);
 
   const JudgedPlan& plan_;
   Workshop& workshop_;
-  bool alone_;
+  Holder holder_;
+  os::SteeredSockets sockets_;
   std::optional<HeldNetwork> network_;
   std::optional<LentRange> range_;
   std::optional<DiskImage> disk_;
@@ -183,6 +195,31 @@ void Launch::be_child(const os::Fd& net, const os::Fd& low_reports) {
   ::_exit(1);
 }
 
+// A namespace as the plan wants it.
+Result<os::Fd> Launch::take_network() {
+  if (!plan_->network) {
+    TRY(Network bare, workshop_.networks.take());
+    return std::move(bare.netns);
+  }
+  if (holder_ == Holder::nobody) {
+    // Where everything is refused.
+    TRY(NetPool pool, NetPool::start(NetKind::steered, 1, false));
+    TRY(Network network, pool.take());
+    return std::move(network.netns);
+  }
+  if (!workshop_.steered) {
+    return Error{Errc::unavailable, "no cordon-egress runs for this sandbox"};
+  }
+  TRY(Network network, workshop_.steered->take());
+  if (holder_ == Holder::later) {
+    sockets_ = std::move(network.sockets);
+    return std::move(network.netns);
+  }
+  TRY_DO(workshop_.egresses->add(plan_->tenant, plan_->id, std::move(network.sockets)));
+  network_.emplace(*workshop_.egresses, plan_->id);
+  return std::move(network.netns);
+}
+
 // NOLINTBEGIN(bugprone-unchecked-optional-access): set by prepare and start, which came before
 Sandbox Launch::take() {
   groups_->rest();
@@ -192,11 +229,7 @@ Sandbox Launch::take() {
 
 Result<std::string> Launch::start() {
   TRY(os::Pipe reports, os::pipe2());
-  const bool is_closed = alone_ && plan_->network;
-  TRY(Workshop::TakenNetwork taken,
-      is_closed ? Workshop::take_closed_network() : workshop_.take_network(*plan_));
-  if (taken.held) network_.emplace(*std::move(taken.held));
-  const os::Fd net = std::move(taken.netns);
+  TRY(const os::Fd net, take_network());
   TRY(os::Cloned cloned,
       os::clone3({.namespaces = os::NsSet{os::Ns::mount, os::Ns::pid, os::Ns::ipc, os::Ns::uts},
                   .cgroup = groups_->v2_dir(),
@@ -225,23 +258,6 @@ Result<OpenedEgress> Workshop::open_egress(const std::string& tenant, const os::
   return egresses->open(tenant, floor.ranges > 0 ? &ranges : nullptr, kept);
 }
 
-Result<Workshop::TakenNetwork> Workshop::take_network(const frame::LaunchPlan& plan) {
-  if (!plan.network) {
-    TRY(Network bare, networks.take());
-    return TakenNetwork{std::move(bare.netns), std::nullopt};
-  }
-  if (!steered) return Error{Errc::unavailable, "no cordon-egress runs for this sandbox"};
-  TRY(Network network, steered->take());
-  TRY_DO(egresses->add(plan.tenant, plan.id, std::move(network.sockets)));
-  return TakenNetwork{std::move(network.netns), HeldNetwork{*egresses, plan.id}};
-}
-
-Result<Workshop::TakenNetwork> Workshop::take_closed_network() {
-  TRY(NetPool pool, NetPool::start(NetKind::steered, 1, false));
-  TRY(Network network, pool.take());
-  return TakenNetwork{std::move(network.netns), std::nullopt};
-}
-
 bool Workshop::wants_more() const noexcept {
   return berths.wants_more() || berths.wants_furniture() || networks.wants_more() ||
          (steered && steered->wants_more()) || ranges.wants_more() || groups.wants_more();
@@ -268,21 +284,29 @@ std::variant<Sandbox, LaunchFailure> move_in(Berth& berth, const JudgedPlan& pla
 
 namespace {
 
-std::variant<Sandbox, LaunchFailure> launch_from_nothing(const JudgedPlan& plan, Workshop& workshop,
-                                                         bool alone) {
-  Launch launch{plan, workshop, alone};
+std::optional<LaunchFailure> make(Launch& launch) {
   if (Status prepared = launch.prepare(); !prepared) {
     return LaunchFailure{"prepare", std::move(prepared).error()};
   }
   auto report = launch.start();
   if (!report) return LaunchFailure{"start", std::move(report).error()};
   if (!report->empty()) return read_report(*report);
+  return std::nullopt;
+}
+
+std::variant<Sandbox, LaunchFailure> launch_from_nothing(const JudgedPlan& plan, Workshop& workshop,
+                                                         Holder holder) {
+  Launch launch{plan, workshop, holder};
+  if (auto failure = make(launch)) return *std::move(failure);
   return launch.take();
 }
 
 }  // namespace
 
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
+  if (plan->engine != frame::Engine::none) {
+    if (auto spare = workshop.spares.take(plan, workshop)) return *std::move(spare);
+  }
   if (plan->engine == frame::Engine::machine && workshop.floor.saves_machines) {
     // Without one it starts from the beginning.
     static_cast<void>(save_like(workshop, plan->machine, patience_with(plan->machine)));
@@ -292,14 +316,14 @@ std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& wo
     // One that has died meanwhile, or is about to, says nothing about the plan.
     const auto* const failure = std::get_if<LaunchFailure>(&moved);
     if (failure == nullptr) return moved;
-    if (berth->is_alive() && failure->error.cause().value() != ESRCH) return moved;
+    if (berth->init.is_alive() && failure->error.cause().value() != ESRCH) return moved;
   }
-  return launch_from_nothing(plan, workshop, false);
+  return launch_from_nothing(plan, workshop, Holder::egress);
 }
 
 Result<MachineTemplate> save_machine(const JudgedPlan& plan, Workshop& workshop,
                                      std::chrono::seconds patience) {
-  Launch launch{plan, workshop, true};
+  Launch launch{plan, workshop, Holder::nobody};
   TRY_DO(launch.prepare());
   TRY(MachineTemplate made, launch.will_be_saved());
   TRY(const std::string report, launch.start());
@@ -322,7 +346,14 @@ Result<MachineTemplate> save_machine(const JudgedPlan& plan, Workshop& workshop,
 }
 
 std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop) {
-  return launch_from_nothing(plan, workshop, true);
+  return launch_from_nothing(plan, workshop, Holder::nobody);
+}
+
+std::variant<Spare, LaunchFailure> launch_ahead(const JudgedPlan& plan, Workshop& workshop) {
+  Launch launch{plan, workshop, Holder::later};
+  if (auto failure = make(launch)) return *std::move(failure);
+  Sandbox sandbox = launch.take();
+  return Spare{.sandbox = std::move(sandbox), .sockets = launch.take_sockets()};
 }
 
 }  // namespace cordon::launcher

@@ -69,6 +69,7 @@ struct Ahead {
   unsigned networks = 1;
   unsigned groups = 0;  // in local use one is made when it is wanted: no sooner is it known
   unsigned sandboxes = 0;
+  unsigned engines = 0;
   bool refill = false;
 };
 
@@ -127,6 +128,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
                   .trees = std::move(trees),
                   .groups = std::move(groups),
                   .berths = BerthPool{ahead.sandboxes, landlock_abi},
+                  .spares = Spares{ahead.engines},
                   .home = std::move(home)};
 }
 
@@ -171,6 +173,7 @@ Result<Workshop> open_workshop(const ServiceFloor& service) {
               {.networks = service.networks_ahead,
                .groups = service.groups_ahead,
                .sandboxes = service.sandboxes_ahead,
+               .engines = service.engines_ahead,
                .refill = true});
 }
 

@@ -12,7 +12,7 @@ Status save_like(Workshop& workshop, const frame::Machine& machine, std::chrono:
   TRY_DO(workshop.machines.make_room(floor.machine, floor.qemu));
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = machine;
-  TRY(const JudgedPlan judged, judged_trial(workshop, plan));
+  TRY(const JudgedPlan judged, judge_under_new_id(workshop, plan));
   TRY(MachineTemplate saved, save_machine(judged, workshop, patience));
   workshop.machines.add(key, std::move(saved));
   // Where it cannot be written it is made again by each.

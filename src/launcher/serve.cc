@@ -35,11 +35,15 @@ constexpr std::size_t kFdsOfOwn = 128;
 constexpr std::size_t kFdsOfGroups = 16;
 // Of one berth: control, pid 1, the lock and the namespace of its ids, its directories, its groups.
 constexpr std::size_t kFdsOfBerth = kFdsOfSandbox + 1 + kBerthDirectories + kFdsOfGroups;
+// Of one that runs ahead: also its disk, its witness and the sockets of its network.
+constexpr std::size_t kFdsOfSpare = kFdsOfSandbox + kFdsOfImage + 1 + 2;
 
 // While there is plenty, what is made ahead waits until those that just began have had the
 // processors.
 constexpr std::chrono::milliseconds kAtOnce{0};
 constexpr std::chrono::milliseconds kQuiet{2};
+// An engine wants a processor for as long as it starts.
+constexpr std::chrono::milliseconds kLull{250};
 
 // A node answers what has arrived before it ends.
 constexpr std::chrono::seconds kNodeEnds{40};
@@ -80,7 +84,8 @@ Result<Server> Server::at(Workshop workshop, Door door, os::Fd stop, std::string
   Server server{std::move(workshop), WhenAlone::wait, std::move(epoll)};
   TRY(const std::size_t fds, raise_fd_limit());
   const std::size_t kept = kFdsOfOwn + kFdsOfGroups * server.workshop_.groups.ahead() +
-                           kFdsOfBerth * server.workshop_.berths.ahead();
+                           kFdsOfBerth * server.workshop_.berths.ahead() +
+                           kFdsOfSpare * server.workshop_.spares.ahead();
   if (fds <= kept) return Error{Errc::exhausted, "too few open files: " + std::to_string(fds)};
   const std::size_t each = kFdsOfSandbox + (server.workshop_.floor.disk_images ? kFdsOfImage : 0);
   server.most_held_ = std::min(kMostHeld, (fds - kept) / each);
@@ -129,14 +134,21 @@ Status Server::run() {
 
 std::optional<std::chrono::milliseconds> Server::patience() const {
   if (workshop_.wants_more()) return workshop_.berths.has_plenty() ? kQuiet : kAtOnce;
+  if (wants_spare()) return kLull;
   if (sweeps_ > 0 || stop_by_) return kBetweenSweeps;
-  if (!keeper_ || node_) return std::nullopt;
-  const auto due = keeper_->due();
+  auto due = workshop_.spares.due();
+  if (keeper_ && !node_) {
+    const auto start = keeper_->due();
+    if (start && (!due || *start < *due)) due = start;
+  }
   if (!due) return std::nullopt;
   using std::chrono::milliseconds;
   const auto left = *due - NodeKeeper::Clock::now();
   return std::max(std::chrono::ceil<milliseconds>(left), milliseconds{0});
 }
+
+// Nobody comes for one while no node is there.
+bool Server::wants_spare() const { return node_ && !stop_by_ && workshop_.spares.wants_more(); }
 
 // One that is connected needs no other, whoever started it.
 void Server::keep_node() {
@@ -172,6 +184,8 @@ void Server::use_idle_time() {
     begins ? begin_berth() : workshop_.refill();
     return;
   }
+  if (wants_spare()) return workshop_.spares.begin_one(workshop_);
+  workshop_.spares.drop_old(Spares::Clock::now());
   if (sweeps_ == 0) return;
   --sweeps_;
   reclaim_groups(workshop_.trees);

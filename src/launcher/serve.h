@@ -90,6 +90,7 @@ class Server {
   // What there is to do while nobody asks for anything, and how long nobody must have asked.
   std::optional<std::chrono::milliseconds> patience() const;
   void use_idle_time();
+  bool wants_spare() const;
   void begin_berth();
   void await_berth();
   void hear_of_berth();

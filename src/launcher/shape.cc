@@ -8,8 +8,7 @@
 namespace cordon::launcher {
 
 std::optional<Shape> Shape::of(const JudgedPlan& plan) {
-  if (plan->engine != frame::Engine::none || plan->network ||
-      plan->workspace.kind != frame::WorkspaceKind::own_disk ||
+  if (plan->workspace.kind != frame::WorkspaceKind::own_disk ||
       std::ranges::any_of(plan->binds, &frame::Bind::writable)) {
     return std::nullopt;
   }

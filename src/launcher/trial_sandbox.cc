@@ -103,7 +103,7 @@ frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Engine engine) {
   return plan;
 }
 
-Result<JudgedPlan> judged_trial(const Workshop& workshop, const frame::LaunchPlan& plan) {
+Result<JudgedPlan> judge_under_new_id(const Workshop& workshop, const frame::LaunchPlan& plan) {
   TRY(const auto random, os::random_bytes<10>());
   frame::LaunchPlan named = plan;
   named.id = SandboxId::from_bytes(random).text();
@@ -113,7 +113,7 @@ Result<JudgedPlan> judged_trial(const Workshop& workshop, const frame::LaunchPla
 
 Result<Tried> try_plan(Workshop& workshop, const frame::LaunchPlan& plan,
                        const std::vector<std::string>& arguments, std::chrono::seconds patience) {
-  TRY(const JudgedPlan judged, judged_trial(workshop, plan));
+  TRY(const JudgedPlan judged, judge_under_new_id(workshop, plan));
   auto launched = launch_alone(judged, workshop);
   if (auto* failure = std::get_if<LaunchFailure>(&launched)) {
     return std::move(failure->error).with(failure->step);

@@ -17,7 +17,7 @@ namespace cordon::launcher {
 frame::LaunchPlan trial_plan(const Workshop& workshop, frame::Engine engine);
 
 // With an id of its own.
-Result<JudgedPlan> judged_trial(const Workshop& workshop, const frame::LaunchPlan& plan);
+Result<JudgedPlan> judge_under_new_id(const Workshop& workshop, const frame::LaunchPlan& plan);
 
 struct Tried {
   std::uint32_t code = 0;         // of what was run inside

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <linux/close_range.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
@@ -65,6 +66,11 @@ Child::~Child() {
   // wait for one that was not told would be to wait for ever.
   if (!pidfd_send_signal(pidfd_, SIGKILL) && pid_ > 1) ::kill(pid_, SIGKILL);
   static_cast<void>(waitid(pidfd_));
+}
+
+bool Child::is_alive() const noexcept {
+  pollfd end{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&end, 1, 0) == 0;
 }
 
 Result<ExitStatus> Child::wait() && {

@@ -49,6 +49,7 @@ class Child {
   pid_t pid() const noexcept { return pid_; }
   // Polls readable when the child has ended.
   const Fd& pidfd() const noexcept { return pidfd_; }
+  bool is_alive() const noexcept;
 
   Status signal(int number) const { return pidfd_send_signal(pidfd_, number); }
   // Waits for the end. Once only: afterwards this owns nothing.

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cordond"))
 
-from api import equal, expect, main, started  # noqa: E402
+from api import equal, expect, made, main, started  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 QEMU = "/usr/bin/qemu-system-x86_64"
@@ -32,7 +32,7 @@ def chosen(_):
     with Daemon(PROGRAMS, floor=NAMED + "sandboxes_ahead = 4\n") as node, node.client() as client:
         plain = kernel(node, {})
         equal(plain.status, 200, plain)
-        # Again and again: what a launcher has ready for plans that come again is of the process tier.
+        # Again and again: what a launcher has ready for plans that come again is of their tier.
         for _ in range(5):
             behind = kernel(node, GVISOR)
             equal(behind.status, 200, behind)
@@ -65,6 +65,14 @@ def at_least(_):
         weaker = kernel(node, {})
         expect(weaker.status != 200 and b"stdout" not in weaker.body, weaker)
         equal(kernel(node, GVISOR).status, 200, "what is strong enough")
+
+
+def name_of(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def children(pid):
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def recorded(node, sandbox):
@@ -109,6 +117,31 @@ def told(_):
         expect(len(numbers()) == len(set(numbers())), "told twice", numbers())
 
 
+def ahead(_):
+    """One that was started for a tenant's plan and is taken by another tenant: what it reaches is the other one's affair from its first word on."""
+    from network import ALLOWED, OTHER, Internet, fetched, policy
+    wanted = {"policy": {**GVISOR, **policy(f"{ALLOWED}:443")}}
+    with Internet() as internet, Daemon(PROGRAMS, floor=NAMED + "engines_ahead = 1\n", within=internet.within(internet.host),
+                                        tools=("/usr/bin/curl", "/usr/bin/bash")) as node:
+        running = lambda: {pid for pid in children(node.launcher.pid) if name_of(pid) == "cordon-relay"}  # noqa: E731
+        with node.client(tenant="a") as first, node.client(tenant="b") as second:
+            for _ in range(2):
+                expect(not running(), "one runs for a plan that came once")
+                ran = first.ask("POST", "/v1/run", {"command": ["true"], **wanted})
+                equal(ran.status, 200, ran)
+            until(running)
+            time.sleep(1)
+            waiting = running()
+            sandbox = made(second, wanted)
+            expect(waiting <= running(), "it was not taken, but ended")
+            equal(fetched(second, sandbox, "-k", f"https://{ALLOWED}/"), ("200", 0))
+            expect(fetched(second, sandbox, "-k", f"https://{OTHER}/")[1] != 0, "another host is reached")
+            until(lambda: any(OTHER in json.dumps(record) for record in recorded(node, sandbox)))
+            equal(len(waiting), 1)
+            equal(second.ask("DELETE", f"/v1/sandboxes/{sandbox}").status, 200)
+            expect(not waiting & running(), "the one that was waiting is another one")
+
+
 def machine(_):
     """A virtual machine that the floor names, and that a node's death does not end, and in which what programs do is told where it is asked for;
     nothing beside it is let in."""
@@ -137,7 +170,7 @@ def machine(_):
         expect(refused.status in (403, 422, 503) and b"the floor names no qemu" in refused.body, refused)
 
 
-CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told, "machine": machine}
+CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told, "ahead": ahead, "machine": machine}
 
 if __name__ == "__main__":
     if not os.path.exists("/usr/bin/runsc"):
