@@ -23,6 +23,7 @@ struct KeyFlags {
   TokenOptions caveats;
   std::string label;
   std::vector<std::string> ids;
+  bool for_e2b = false;
 };
 
 Result<json::object> request_of(const KeyFlags& flags) {
@@ -46,7 +47,7 @@ void create(const KeyFlags& flags, Context& context) {
   if (flags.node.json) {
     context.out << answer->body << '\n';
   } else {
-    context.out << text_at(answer->json, "key") << '\n';
+    context.out << text_at(answer->json, flags.for_e2b ? "e2b_key" : "key") << '\n';
   }
 }
 
@@ -91,6 +92,7 @@ void add_apikey(CLI::App& app, Context& context) {
   make->add_option("--label", flags->label, "what it is for");
   make->add_flag("--operator", flags->caveats.is_operator,
                  "it may act for every tenant, and on the node itself");
+  make->add_flag("--e2b", flags->for_e2b, "print it as clients of E2B want theirs: E2B_API_KEY");
   add_caveat_flags(*make, flags->caveats);
   make->add_option("--expires", flags->caveats.expires,
                    "how long it holds: like 90s, 10m, 2h or 30d; by default as long as what makes "

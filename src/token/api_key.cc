@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token/api_key.h"
 
+#include <array>
+
 #include "base/bytes.h"
 #include "base/id.h"
 
@@ -23,7 +25,20 @@ std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random) {
   return std::string{kApiKeyPrefix} + base32(random);
 }
 
+std::string e2b_key_of(std::string_view text) {
+  return std::string{kE2bKeyPrefix} + to_hex(as_bytes(text.substr(kApiKeyPrefix.size())));
+}
+
 Result<Digest> api_key_digest(std::string_view text) {
+  if (text.starts_with(kE2bKeyPrefix)) {
+    std::array<std::byte, kApiKeyDigits> letters{};
+    if (from_hex(text.substr(kE2bKeyPrefix.size()), letters)) {
+      const std::string plain = std::string{kApiKeyPrefix} + std::string{as_text(letters)};
+      // Hexadecimal digits have two cases, and one is the key's.
+      if (is_api_key(plain) && e2b_key_of(plain) == text) return sha256({as_bytes(plain)});
+    }
+    return Error{Errc::invalid, "not an API key of Cordon"};
+  }
   if (!is_api_key(text)) return Error{Errc::invalid, "not an API key of Cordon"};
   return sha256({as_bytes(text)});
 }

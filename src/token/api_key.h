@@ -15,11 +15,17 @@ namespace cordon::token {
 
 inline constexpr std::string_view kApiKeyPrefix = "cdnk_";
 inline constexpr std::size_t kApiKeyBytes = 32;
+// The same key for clients that want theirs in hexadecimal digits.
+inline constexpr std::string_view kE2bKeyPrefix = "e2b_";
 
 // `random`: fresh from the kernel. Shown once, to whom it is given, and kept nowhere.
 std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random);
 
-// What is kept, and looked up by: it leads to no key. `invalid`: not a key in its one spelling.
+// Before: `text` is a key as api_key_from gives it.
+std::string e2b_key_of(std::string_view text);
+
+// What is kept, and looked up by: it leads to no key. `invalid`: not a key in one of its two
+// spellings.
 Result<Digest> api_key_digest(std::string_view text);
 
 }  // namespace cordon::token

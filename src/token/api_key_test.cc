@@ -23,6 +23,22 @@ TEST(ApiKey, HasOneSpelling) {
   }
 }
 
+TEST(ApiKey, IsTheSameInHexadecimalDigits) {
+  std::array<std::byte, kApiKeyBytes> random{};
+  random[3] = std::byte{9};
+  const std::string text = api_key_from(random);
+  const std::string hex = e2b_key_of(text);
+  EXPECT_TRUE(hex.starts_with("e2b_"));
+  EXPECT_EQ(hex.find_first_not_of("0123456789abcdef", 4), std::string::npos);
+  ASSERT_TRUE(api_key_digest(hex));
+  EXPECT_EQ(*api_key_digest(hex), *api_key_digest(text));
+  for (const std::string& other :
+       {hex + "61", hex.substr(0, hex.size() - 2), "e2b_" + std::string(104, '0'),
+        std::string{"e2b_"}, hex.substr(0, hex.size() - 1) + "G"}) {
+    EXPECT_FALSE(api_key_digest(other)) << other;
+  }
+}
+
 TEST(ApiKey, IsKeptAsADigestOfTheWholeText) {
   const std::string text = api_key_from(std::array<std::byte, kApiKeyBytes>{});
   const auto digest = api_key_digest(text);

@@ -35,7 +35,7 @@ std::string words_of(const Call& call) {
 audit::Subject subject_of(const Call& call) {
   audit::Subject subject{.tenant = call.tenant, .sandbox = {}};
   const bool names_one =
-      call.route != nullptr && call.route->pattern.starts_with("/v1/sandboxes/{id}");
+      call.route != nullptr && call.route->pattern.find("{id}") != std::string_view::npos;
   if (names_one && !call.places.empty() && SandboxId::parse(call.places.front())) {
     subject.sandbox = call.places.front();
   }

@@ -4,6 +4,7 @@
 #include "api/rest/rest.h"
 #include "api/rest/shown.h"
 #include "base/time_text.h"
+#include "token/api_key.h"
 
 namespace cordon::api {
 namespace {
@@ -43,6 +44,7 @@ async::Task<void> Rest::create_key(Call& call) {
   wire::JsonWriter json;
   json.begin_object();
   json.text("key", made.text);
+  json.text("e2b_key", token::e2b_key_of(made.text));
   write_key(json, *made.key);
   json.end_object();
   co_return co_await answer_json(call, 201, json.take());

@@ -83,6 +83,8 @@ std::string_view cut_segment(std::string_view& path) {
   return segment;
 }
 
+}  // namespace
+
 bool fits(std::string_view pattern, std::string_view path, std::vector<std::string>& places) {
   while (pattern.starts_with('/') && path.starts_with('/')) {
     if (pattern == "/{path...}") {
@@ -101,8 +103,6 @@ bool fits(std::string_view pattern, std::string_view path, std::vector<std::stri
   }
   return pattern.empty() && path.empty();
 }
-
-}  // namespace
 
 std::span<const Route> all_routes() noexcept { return kRoutes; }
 

@@ -34,6 +34,10 @@ struct Match {
   std::vector<std::string> places{};
   std::string allowed{};  // methods of this path, where only the method is wrong: "GET, DELETE"
 };
+// Whether a path is of that pattern; what stands at its braces, where it is. Before: `places` is
+// empty.
+bool fits(std::string_view pattern, std::string_view path, std::vector<std::string>& places);
+
 // `path`: as a request head has it. A segment with a percent sign stands for no place.
 Match match(std::string_view method, std::string_view path);
 

@@ -15,6 +15,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "api/e2b/face.h"
 #include "api/rest/rest.h"
 #include "async/block_on.h"
 #include "async/scope.h"
@@ -152,6 +153,7 @@ struct Parts {
   node::Monitor& monitor;
   node::Residents& residents;
   api::Rest& rest;
+  api::e2b::Face& e2b;
   std::unique_ptr<http::Server>& server;
   std::optional<node::KeptListeners>& listeners;
 };
@@ -164,6 +166,7 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   parts.networks.live_in(scope);
   parts.brokers.live_in(scope);
   parts.residents.live_in(scope);
+  parts.e2b.live_in(scope);
   // From the first sandbox on: what is adopted must not end with the next death.
   scope.spawn(node::keep_bond(parts.launcher, parts.backend, parts.monitor, parts.listeners));
   CO_TRY(const node::Adopted adopted,
@@ -174,7 +177,10 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.monitor.keep());
   CO_TRY(parts.listeners, co_await node::KeptListeners::open(settings, parts.launcher));
   CO_TRY(http::ServerSetup setup, setup_of(settings, *parts.listeners));
-  setup.handler = [&](http::Exchange& exchange) { return parts.rest.handle(exchange); };
+  setup.handler = [&](http::Exchange& exchange) {
+    return api::e2b::Face::is_for(exchange.head()) ? parts.e2b.handle(exchange)
+                                                   : parts.rest.handle(exchange);
+  };
   CO_TRY(parts.server, http::Server::create(co_await asio::this_coro::executor, std::move(setup)));
   log(LogLevel::info, "cordond", "serving",
       {{"socket", settings.unix_socket},
@@ -238,6 +244,7 @@ async::Task<void> serve(Opened& opened) {
                              .state = settings.state}};
   node::Revocations revocations{executor, opened.journal, opened.revocations};
   node::ApiKeys api_keys{executor, opened.journal, revocations, opened.keys};
+  api::e2b::AccessTokens access_tokens{opened.key.secret()};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(opened.key));
   const auto find_key = [&](std::string_view text) -> std::optional<api::Bearer> {
@@ -276,9 +283,21 @@ async::Task<void> serve(Opened& opened) {
                   .feed = feed,
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
+  api::e2b::Face e2b{executor,
+                     {.residents = residents,
+                      .settings = settings,
+                      .gate = gate,
+                      .clock = opened.clock,
+                      .ids = ids,
+                      .quotas = quotas,
+                      .archives = archives,
+                      .log = opened.log,
+                      .disk = disk,
+                      .new_request_id = new_request_id},
+                     std::move(access_tokens)};
   std::optional<node::KeptListeners> listeners;
-  Parts parts{opened,  launcher, backend,   disk, sealing, networks,
-              brokers, monitor,  residents, rest, server,  listeners};
+  Parts parts{opened,  launcher,  backend, disk, sealing, networks, brokers,
+              monitor, residents, rest,    e2b,  server,  listeners};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/e2b/face.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "api/rest/origin.h"
+#include "api/rest/rights.h"
+#include "base/log.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+using token::Operation;
+
+constexpr std::string_view kSandboxField = "E2b-Sandbox-Id";
+constexpr std::string_view kPortField = "E2b-Sandbox-Port";
+constexpr std::string_view kSignedPath = "/files";
+
+// The words of API v1 for its right and its record, and what serves it here.
+struct ControlRoute {
+  Route route;
+  async::Task<void> (Face::*handler)(Call&);
+};
+
+constexpr ControlRoute row(std::string_view method, std::string_view pattern, Operation operation,
+                           async::Task<void> (Face::*handler)(Call&)) {
+  return {Route{method, pattern, operation}, handler};
+}
+
+constexpr std::array kRoutes = {
+    row("POST", "/v2/sandboxes", Operation::sandbox_create, &Face::create),
+    row("POST", "/sandboxes", Operation::sandbox_create, &Face::create),
+    row("GET", "/v2/sandboxes", Operation::sandbox_read, &Face::list),
+    row("GET", "/sandboxes", Operation::sandbox_read, &Face::list),
+    row("GET", "/sandboxes/{id}", Operation::sandbox_read, &Face::info),
+    row("DELETE", "/sandboxes/{id}", Operation::sandbox_destroy, &Face::kill),
+    row("POST", "/v2/sandboxes/{id}/connect", Operation::sandbox_change, &Face::connect),
+    row("POST", "/sandboxes/{id}/connect", Operation::sandbox_change, &Face::connect),
+    row("POST", "/sandboxes/{id}/timeout", Operation::sandbox_change, &Face::set_timeout),
+    row("POST", "/sandboxes/{id}/refreshes", Operation::sandbox_change, &Face::refresh),
+    row("GET", "/sandboxes/{id}/metrics", Operation::sandbox_read, &Face::metrics),
+};
+
+// What their servers have and this face has not.
+constexpr std::array<std::string_view, 8> kTops = {"/sandboxes", "/v2/sandboxes", "/snapshots",
+                                                   "/templates", "/v2/templates", "/v3/templates",
+                                                   "/volumes",   "/secrets"};
+
+bool is_below(std::string_view path, std::string_view top) {
+  return path == top || (path.starts_with(top) && path[top.size()] == '/');
+}
+
+// All that is wrong, in one text: clients show nothing else.
+std::string words_of(const wire::ProblemAnswer& problem) {
+  std::string words = problem.detail;
+  for (const policy::Problem& each : problem.problems) words += "; " + to_string(each);
+  for (const Denial& each : problem.denials) {
+    words += fmt::format("; {}: {} ({})", each.tried, each.why, each.fix);
+  }
+  if (!problem.remedy.empty()) words += "; " + problem.remedy;
+  return words;
+}
+
+}  // namespace
+
+async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem) {
+  if (call.record != nullptr) call.record->refused(call, problem);
+  // Clients take 422 for a fault of ours.
+  const int status = problem.status == 422 ? 400 : problem.status;
+  http::Fields fields = stream_fields(call, "application/json");
+  if (status == 429) fields.push_back({"Retry-After", "1"});
+  return call.exchange.answer(status, std::move(fields), error_json(status, words_of(problem)));
+}
+
+async::Task<void> answer_error(Call& call, const Error& error) {
+  return answer_error(call, wire::problem_of(error));
+}
+
+bool Face::is_for(const http::RequestHead& head) {
+  if (http::count(head.fields, kSandboxField) > 0) return true;
+  const std::string& path = head.target.path;
+  return path == kSignedPath ||
+         std::ranges::any_of(kTops, [&](std::string_view top) { return is_below(path, top); });
+}
+
+async::Task<void> Face::handle(http::Exchange& exchange) {
+  const http::RequestHead& head = exchange.head();
+  Call call{.exchange = exchange,
+            .places = {},
+            .query = {},
+            .authority = token::Authority{false},
+            .key = {},
+            .tenant = {},
+            .id = parts_.new_request_id(),
+            .route = nullptr,
+            .record = &record_};
+  Status served;
+  if (http::count(head.fields, kSandboxField) > 0) {
+    const auto sandbox = http::only(head.fields, kSandboxField);
+    const auto port = http::only(head.fields, kPortField);
+    served = co_await serve_inside(call, sandbox.value_or(""), port.value_or(""));
+  } else if (head.target.path == kSignedPath) {
+    served = co_await serve_signed(call);
+  } else {
+    served = co_await serve_control(call);
+  }
+  if (served) co_return Status{};
+  log(LogLevel::info, "e2b", "a request was refused",
+      {{"request", call.id}, {"why", served.error().text()}});
+  if (exchange.is_answered() || exchange.has_faulty_body()) co_return served.error();
+  co_return co_await answer_error(call, served.error());
+}
+
+async::Task<void> Face::serve_control(Call& call) {
+  const http::RequestHead& head = call.exchange.head();
+  const ControlRoute* chosen = nullptr;
+  for (const ControlRoute& each : kRoutes) {
+    std::vector<std::string> places;
+    if (each.route.method != head.method || !fits(each.route.pattern, head.target.path, places)) {
+      continue;
+    }
+    chosen = &each;
+    call.places = std::move(places);
+    break;
+  }
+  if (chosen == nullptr) {
+    co_return co_await answer_error(
+        call, wire::ProblemAnswer{.status = 501,
+                                  .code = "CORDON-API-NO-ROUTE",
+                                  .detail = "this node does not have this call",
+                                  .remedy = "docs/e2b.md says which calls it has"});
+  }
+  call.route = &chosen->route;
+  auto bearer = parts_.gate.admit(head, call.exchange.peer());
+  if (!bearer) {
+    co_return co_await answer_error(
+        call, wire::ProblemAnswer{.status = 401,
+                                  .code = "CORDON-API-UNAUTHENTICATED",
+                                  .detail = bearer.error().text(),
+                                  .remedy = "make a key with `cordon apikey create --e2b`"});
+  }
+  call.authority = std::move(bearer->authority);
+  call.key = std::move(bearer->key);
+  call.tenant = call.authority.tenant().value_or(std::string{});
+  std::optional<node::Quotas::Request> counted;
+  if (!call.tenant.empty()) {
+    CO_TRY(auto begun, parts_.quotas.begin_request(call.tenant));
+    counted.emplace(std::move(begun));
+  }
+  CO_TRY(call.query, read_query(head.target.query.value_or(std::string{})));
+  const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+  CO_TRY_DO(authorise(call.authority, {chosen->route, call.places, call.query, call.tenant}, now));
+  CO_TRY_DO(check_origin(head, parts_.settings.origins));
+  CO_TRY_DO(record_.begun(call));
+  co_return co_await (this->*chosen->handler)(call);
+}
+
+}  // namespace cordon::api::e2b

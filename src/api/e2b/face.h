@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face that clients written for E2B speak to: sandboxes, and within each of them processes and
+// files. The same sandboxes as API v1's, under the same policies.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/e2b/access_token.h"
+#include "api/e2b/connect.h"
+#include "api/e2b/file_entry.h"
+#include "api/e2b/file_signature.h"
+#include "api/e2b/followed_processes.h"
+#include "api/e2b/process_message.h"
+#include "api/e2b/sandbox_answer.h"
+#include "api/rest/call.h"
+#include "api/rest/call_record.h"
+#include "api/rest/file_call.h"
+#include "api/rest/gate.h"
+#include "api/rest/routes.h"
+#include "async/scope.h"
+#include "async/task.h"
+#include "audit/log.h"
+#include "base/clock.h"
+#include "http/exchange.h"
+#include "node/archive_worker.h"
+#include "node/audit_disk.h"
+#include "node/quotas.h"
+#include "node/residents.h"
+
+namespace cordon::api::e2b {
+
+// Used from the loop's thread only.
+class Face {
+ public:
+  // All outlive it.
+  struct Parts {
+    node::Residents& residents;
+    const node::Settings& settings;
+    const Gate& gate;
+    const Clock& clock;
+    const node::SandboxIds& ids;
+    node::Quotas& quotas;
+    const node::Archives& archives;
+    audit::Log& log;
+    node::AuditDisk& disk;
+    std::function<std::string()> new_request_id;
+  };
+  Face(const asio::any_io_executor& executor, Parts parts, AccessTokens tokens)
+      : parts_{std::move(parts)},
+        tokens_{std::move(tokens)},
+        record_{executor, parts_.log, parts_.clock} {}
+
+  // Whether a request is for it; all others are for API v1.
+  static bool is_for(const http::RequestHead& head);
+
+  // What it follows beyond a request lives in `scope`, which ends after all calls.
+  void live_in(async::Scope& scope) { scope_ = &scope; }
+
+  async::Task<void> handle(http::Exchange& exchange);
+
+  // sandboxes.cc, by an API key
+  async::Task<void> create(Call& call);
+  async::Task<void> connect(Call& call);
+  async::Task<void> list(Call& call);
+  async::Task<void> info(Call& call);
+  async::Task<void> kill(Call& call);
+  async::Task<void> set_timeout(Call& call);
+  async::Task<void> refresh(Call& call);
+  async::Task<void> metrics(Call& call);
+
+  // Inside a sandbox, by its access token.
+  using Inside = std::shared_ptr<node::Resident>;
+  // processes.cc
+  async::Task<std::string> list_processes(Call& call, Inside inside);
+  async::Task<std::string> update_process(Call& call, Inside inside);
+  async::Task<std::string> send_input(Call& call, Inside inside);
+  async::Task<std::string> send_signal(Call& call, Inside inside);
+  async::Task<std::string> close_input(Call& call, Inside inside);
+  async::Task<void> start_process(Call& call, Inside inside);
+  async::Task<void> connect_process(Call& call, Inside inside);
+  // filesystem.cc
+  async::Task<std::string> stat(Call& call, Inside inside);
+  async::Task<std::string> make_directory(Call& call, Inside inside);
+  async::Task<std::string> move(Call& call, Inside inside);
+  async::Task<std::string> list_directory(Call& call, Inside inside);
+  async::Task<std::string> remove(Call& call, Inside inside);
+  // watches.cc
+  async::Task<void> watch_directory(Call& call, Inside inside);
+  // files.cc
+  async::Task<void> read_file(Call& call, Inside inside);
+  async::Task<void> write_files(Call& call, Inside inside);
+
+ private:
+  async::Task<void> serve_control(Call& call);
+  // sandboxes.cc
+  Result<Inside> living(const Call& call) const;
+  std::string made_json(const node::Resident& resident) const;
+  ListedSandbox listed(const node::Resident& resident) const;
+  async::Task<void> prolong(Inside resident, std::uint64_t seconds, bool may_shorten);
+  // services.cc
+  async::Task<void> serve_inside(Call& call, std::string_view sandbox, std::string_view port);
+  async::Task<void> serve_signed(Call& call);
+  async::Task<void> serve_service(Call& call, Inside inside);
+  bool is_open(const Call& call, const node::Resident& resident) const;
+  // processes.cc
+  // Nothing for `limit`: until the process is over.
+  async::Task<void> send_to(Reader& reader, Call& call,
+                            std::optional<std::chrono::milliseconds> limit);
+  // files.cc
+  async::Task<void> write_form(Call& call, Inside inside);
+  async::Task<void> write_plain(Call& call, Inside inside);
+
+  Parts parts_;
+  AccessTokens tokens_;
+  CallRecord record_;
+  FollowedProcesses followed_;
+  async::Scope* scope_ = nullptr;
+};
+
+// The answer of a call that is refused or fails: {"code":…,"message":…}.
+async::Task<void> answer_error(Call& call, const Error& error);
+async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem);
+
+}  // namespace cordon::api::e2b

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files of a sandbox, read and written: all of it is done inside, with the workload's rights.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "api/e2b/face.h"
+#include "api/e2b/inner_path.h"
+#include "api/e2b/multipart.h"
+#include "api/rest/file_record.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+// A file that grows as its bytes come.
+class Writing {
+ public:
+  Writing(FileCall file, audit::Log& log, const Call& call, const SandboxId& sandbox)
+      : file_{std::move(file)},
+        record_{log, call, sandbox, {.is_written = true, .path = file_.path()}} {}
+
+  async::Task<void> add(std::string_view bytes) {
+    held_ += bytes;
+    while (held_.size() >= frame::kMostFileBytes) {
+      CO_TRY_DO(co_await put(held_.substr(0, frame::kMostFileBytes)));
+      held_.erase(0, frame::kMostFileBytes);
+    }
+    co_return Status{};
+  }
+  async::Task<void> conclude() {
+    if (!held_.empty() || request_.count != 0) CO_TRY_DO(co_await put(std::move(held_)));
+    co_return record_.conclude();
+  }
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  async::Task<void> put(std::string bytes) {
+    request_.bytes = std::move(bytes);
+    record_.add(request_.bytes);
+    const std::size_t size = request_.bytes.size();
+    CO_TRY_DO(co_await file_.ask(request_));
+    request_.offset += size;
+    request_.count = 0;
+    request_.parents = false;
+    co_return Status{};
+  }
+
+  FileCall file_;
+  FileRecord record_;
+  frame::FileRequest request_{.act = frame::FileAct::write, .count = 1, .parents = true};
+  std::string held_;
+};
+
+// By what clients know it as.
+wire::ProblemAnswer problem_with_file(const Error& error, const std::string& path) {
+  wire::ProblemAnswer problem = wire::problem_of(error);
+  const std::error_code cause = error.cause();
+  if (cause == std::errc::no_space_on_device) problem.status = 507;
+  if (cause == std::errc::is_a_directory || cause == std::errc::not_a_directory)
+    problem.status = 400;
+  if (cause == std::errc::no_such_file_or_directory) {
+    problem.status = 404;
+    problem.detail = fmt::format("path '{}' does not exist", path);
+  }
+  problem.remedy.clear();
+  return problem;
+}
+
+}  // namespace
+
+async::Task<void> Face::read_file(Call& call, Inside inside) {
+  const auto named = call.query.find("path");
+  CO_TRY(std::string path, inner_path(named == call.query.end() ? "" : named->second));
+  call.query.insert_or_assign("path", path);
+  CO_TRY(FileCall file, FileCall::of(call, *inside));
+  const std::uint64_t most = parts_.archives.rules().bytes;
+  auto piece = co_await file.ask({.act = frame::FileAct::read, .count = frame::kMostFileBytes});
+  if (!piece) co_return co_await answer_error(call, problem_with_file(piece.error(), path));
+  CO_TRY_DO(co_await call.exchange.begin(200, download_fields(call, "application/octet-stream")));
+  FileRecord record{parts_.log, call, inside->facts().id, {.path = path}};
+  for (std::uint64_t sent = 0; !piece->bytes.empty();) {
+    sent += piece->bytes.size();
+    if (sent > most) co_return Error{Errc::exhausted, "transfers.bytes: the file is too large"};
+    record.add(piece->bytes);
+    CO_TRY_DO(co_await call.exchange.write(piece->bytes));
+    piece = co_await file.ask(
+        {.act = frame::FileAct::read, .offset = sent, .count = frame::kMostFileBytes});
+    if (!piece) co_return piece.error();
+  }
+  CO_TRY_DO(record.conclude());
+  CO_TRY_DO(co_await parts_.disk.settled());
+  co_return co_await call.exchange.finish();
+}
+
+async::Task<void> Face::write_files(Call& call, Inside inside) {
+  const auto type = http::only(call.exchange.head().fields, "Content-Type");
+  const bool is_form = type && type->starts_with("multipart/");
+  const Status written =
+      is_form ? co_await write_form(call, inside) : co_await write_plain(call, inside);
+  if (written || call.exchange.is_answered() || call.exchange.has_faulty_body()) co_return written;
+  const auto named = call.query.find("path");
+  co_return co_await answer_error(
+      call, problem_with_file(written.error(), named == call.query.end() ? "" : named->second));
+}
+
+async::Task<void> Face::write_plain(Call& call, Inside inside) {
+  const http::Fields& fields = call.exchange.head().fields;
+  if (http::count(fields, "Content-Encoding") > 0) {
+    co_return Error{Errc::invalid, "Content-Encoding: this node takes files as they are"};
+  }
+  const auto named = call.query.find("path");
+  if (named == call.query.end()) co_return Error{Errc::invalid, "query: `path` is missing"};
+  CO_TRY(std::string path, inner_path(named->second));
+  call.query.insert_or_assign("path", path);
+  CO_TRY(FileCall file, FileCall::of(call, *inside));
+  Writing writing{std::move(file), parts_.log, call, inside->facts().id};
+  std::vector<char> room(frame::kMostFileBytes);
+  for (;;) {
+    CO_TRY(const std::size_t count, co_await call.exchange.read_some(room));
+    if (count == 0) break;
+    CO_TRY_DO(co_await writing.add({room.data(), count}));
+  }
+  CO_TRY_DO(co_await writing.conclude());
+  CO_TRY_DO(co_await parts_.disk.settled());
+  co_return co_await answer_json(call, 200, written_json({path}));
+}
+
+async::Task<void> Face::write_form(Call& call, Inside inside) {
+  const auto type = http::only(call.exchange.head().fields, "Content-Type");
+  CO_TRY(Multipart form, Multipart::of_type(type.value_or("")));
+  const auto named = call.query.find("path");
+  const std::optional<std::string> only_path =
+      named == call.query.end() ? std::nullopt : std::optional{named->second};
+  std::vector<std::string> paths;
+  std::optional<Writing> writing;
+  std::vector<char> room(frame::kMostFileBytes);
+  while (!form.is_over()) {
+    CO_TRY(auto event, form.next());
+    if (!event) {
+      if (form.is_over()) break;
+      CO_TRY(const std::size_t count, co_await call.exchange.read_some(room));
+      if (count == 0) co_return Error{Errc::invalid, "the form breaks off"};
+      form.push({room.data(), count});
+      continue;
+    }
+    if (const auto* part = std::get_if<Multipart::Part>(&*event)) {
+      if (part->name != "file") continue;
+      CO_TRY(std::string path, inner_path(only_path ? *only_path : part->file_name.value_or("")));
+      if (std::ranges::find(paths, path) != paths.end()) {
+        co_return Error{Errc::invalid, fmt::format("'{}' stands there twice", path)};
+      }
+      paths.push_back(path);
+      call.query.insert_or_assign("path", path);
+      CO_TRY(FileCall file, FileCall::of(call, *inside));
+      writing.emplace(std::move(file), parts_.log, call, inside->facts().id);
+    } else if (const auto* data = std::get_if<Multipart::Data>(&*event)) {
+      if (writing) CO_TRY_DO(co_await writing->add(data->bytes));
+    } else if (writing) {
+      CO_TRY_DO(co_await writing->conclude());
+      writing.reset();
+    }
+  }
+  if (paths.empty()) co_return Error{Errc::invalid, "the form has no part named `file`"};
+  CO_TRY_DO(co_await parts_.disk.settled());
+  co_return co_await answer_json(call, 200, written_json(paths));
+}
+
+}  // namespace cordon::api::e2b

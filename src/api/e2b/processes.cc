@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of a sandbox: start, follow, list, feed, signal.
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "api/e2b/face.h"
+#include "api/e2b/inner_path.h"
+#include "api/e2b/sandbox_request.h"
+#include "async/deadline.h"
+#include "node/start_command.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+constexpr std::size_t kLargestMessage = std::size_t{4} << 20U;
+constexpr std::size_t kPiece = std::size_t{32} << 10U;
+constexpr std::string_view kStreamType = "application/connect+json";
+constexpr std::chrono::seconds kUsualKeepalive{90};
+// How long the end of a process can be asked for.
+constexpr std::chrono::seconds kKept{30};
+
+std::optional<std::uint64_t> number_field(const Call& call, std::string_view name) {
+  const auto text = http::only(call.exchange.head().fields, name);
+  if (!text) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+  return value;
+}
+
+// Nothing: it may take as long as it takes.
+std::optional<std::chrono::milliseconds> limit_of(const Call& call) {
+  const auto limit = number_field(call, "Connect-Timeout-Ms");
+  constexpr std::uint64_t kMost = std::uint64_t{30} * 24 * 3600 * 1000;
+  if (!limit || *limit == 0 || *limit > kMost) return std::nullopt;
+  return std::chrono::milliseconds{*limit};
+}
+
+std::chrono::seconds keepalive_of(const Call& call) {
+  const auto seconds = number_field(call, "Keepalive-Ping-Interval");
+  if (!seconds || *seconds == 0 || *seconds > 3600) return kUsualKeepalive;
+  return std::chrono::seconds{*seconds};
+}
+
+async::Task<std::string> message_of(Call& call) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string_view message, only_message(body));
+  co_return std::string{message};
+}
+
+wire::StartRequest start_request(const StartMessage& start, const node::Resident& resident) {
+  wire::StartRequest request;
+  request.command = start.config.arguments;
+  request.command.insert(request.command.begin(), start.config.command);
+  request.directory = start.config.directory.empty() ? std::string{kHome} : start.config.directory;
+  const node::Labels& labels = resident.facts().labels;
+  const auto named = labels.find(std::string{kTemplateLabel});
+  request.environment = {{"E2B_SANDBOX", "true"},
+                         {"E2B_SANDBOX_ID", resident.facts().id.text()},
+                         {"E2B_TEMPLATE_ID", named == labels.end() ? "base" : named->second}};
+  for (const auto& [name, value] : start.config.variables) {
+    request.environment.insert_or_assign(name, value);
+  }
+  if (start.terminal) {
+    request.terminal = {.rows = start.terminal->rows, .columns = start.terminal->columns};
+  }
+  return request;
+}
+
+// Why it never ran, to its client.
+ConnectError not_started(const FollowedProcess& followed) {
+  const auto& failed = followed.process->failed();
+  const std::string& directory = followed.config.directory;
+  if (failed && failed->step == "directory") {
+    return {ConnectCode::invalid_argument,
+            fmt::format("cwd '{}' does not exist", directory.empty() ? kHome : directory)};
+  }
+  if (failed) {
+    return {ConnectCode::invalid_argument,
+            fmt::format("{}: {}", followed.config.command, followed.process->failure())};
+  }
+  return {ConnectCode::unavailable, "the sandbox has ended"};
+}
+
+// Sends a reader what comes, until its end.
+class ProcessStream {
+ public:
+  ProcessStream(Call& call, Reader& reader, std::chrono::seconds keepalive)
+      : call_{call}, reader_{reader}, keepalive_{keepalive} {}
+
+  async::Task<void> run() {
+    CO_TRY_DO(co_await send(start_event(process().pid())));
+    for (;;) {
+      CO_TRY_DO(co_await send_what_is_there());
+      if (reader_.followed().is_over()) break;
+      const bool is_silent = !co_await async::within(keepalive_, news());
+      if (is_silent) CO_TRY_DO(co_await send(keepalive_event()));
+    }
+    if (reader_.followed().is_late) {
+      const ConnectError late{ConnectCode::deadline_exceeded, "the command has timed out"};
+      co_return co_await call_.exchange.write(end_envelope(late));
+    }
+    const auto& exited = process().exited();
+    // The sandbox has ended below it: whoever is told so by a connection that breaks asks why.
+    if (!exited) {
+      call_.exchange.break_off();
+      co_return Error{Errc::unavailable, "the sandbox has ended"};
+    }
+    CO_TRY_DO(co_await send(end_event({exited->by_signal, exited->value})));
+    co_return co_await call_.exchange.write(end_envelope());
+  }
+
+ private:
+  node::ResidentProcess& process() { return *reader_.followed().process; }
+
+  async::Task<void> send(std::string event) {
+    const std::string framed = message_envelope(event);
+    co_return co_await call_.exchange.write(framed);
+  }
+
+  async::Task<void> news() {
+    co_await process().news();
+    co_return Status{};
+  }
+
+  async::Task<void> send_what_is_there() {
+    while (const auto piece = process().read(reader_.at(), kPiece)) {
+      const bool is_error = piece->stream == frame::Stream::err;
+      const std::string_view named = is_error ? "stderr" : "stdout";
+      std::string event = data_event(process().has_terminal() ? "pty" : named, piece->bytes);
+      const std::uint64_t next = piece->offset + piece->bytes.size();
+      CO_TRY_DO(co_await send(std::move(event)));
+      reader_.at()[is_error ? 1 : 0] = next;
+      reader_.followed().settle();
+    }
+    co_return Status{};
+  }
+
+  Call& call_;
+  Reader& reader_;
+  std::chrono::seconds keepalive_;
+};
+
+async::Task<void> until_over(FollowedProcess* followed) {
+  while (!followed->is_over()) {
+    followed->settle();
+    co_await followed->process->news();
+  }
+  co_return Status{};
+}
+
+// Beside its readers, until nobody can ask for it any more: its time is kept, and what nobody reads
+// is let go.
+asio::awaitable<void> keep(Followed followed, std::optional<std::chrono::milliseconds> limit,
+                           FollowedProcesses& all) {
+  if (limit) {
+    const Status done = co_await async::within(*limit, until_over(followed.get()));
+    if (!done && !followed->process->exited()) {
+      followed->is_late = followed->was_signalled = true;
+      followed->process->signal(SIGKILL, frame::SignalTo::group);
+    }
+  }
+  static_cast<void>(co_await until_over(followed.get()));
+  asio::steady_timer rest{co_await asio::this_coro::executor, kKept};
+  co_await rest.async_wait(asio::use_awaitable);
+  all.remove(*followed);
+}
+
+Result<Followed> find_meant(const FollowedProcesses& all, const node::Resident& resident,
+                            const Message& message) {
+  TRY(const Selector selector, read_selector(message));
+  return all.find(resident, selector);
+}
+
+}  // namespace
+
+async::Task<void> Face::send_to(Reader& reader, Call& call,
+                                std::optional<std::chrono::milliseconds> limit) {
+  ProcessStream stream{call, reader, keepalive_of(call)};
+  if (!limit) {
+    CO_TRY_DO(co_await stream.run());
+  } else if (const Status done = co_await async::within(*limit, stream.run()); !done) {
+    if (done.error().code() != Errc::timeout) co_return done;
+    const ConnectError late{ConnectCode::deadline_exceeded, "the connection's time is over"};
+    CO_TRY_DO(co_await call.exchange.write(end_envelope(late)));
+  }
+  co_return co_await call.exchange.finish();
+}
+
+async::Task<void> Face::start_process(Call& call, Inside inside) {
+  CO_TRY(const std::string message, co_await message_of(call));
+  CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
+  auto start = read_start(message);
+  auto process = Result<std::shared_ptr<node::ResidentProcess>>{Error{Errc::invalid, ""}};
+  if (start) {
+    if (!start->config.directory.empty()) {
+      CO_TRY(start->config.directory, inner_path(start->config.directory));
+    }
+    sandbox::Command command = node::command_of(start_request(*start, *inside), inside->lowered());
+    command.input = start->has_input;
+    process = inside->start(std::move(command));
+  } else {
+    process = start.error();
+  }
+  if (!process) {
+    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(process.error()))));
+    co_return co_await call.exchange.finish();
+  }
+  const auto limit = limit_of(call);
+  const Followed followed =
+      followed_.add(inside, *process, std::move(start->config), std::move(start->tag));
+  // Before anything can be let go that nobody has read.
+  Reader reader{followed, node::Offsets{}};
+  scope_->spawn(keep(followed, limit, followed_));
+  while (followed->process->pid() == 0 && !followed->process->is_over()) {
+    co_await followed->process->news();
+  }
+  if (followed->process->pid() == 0) {
+    CO_TRY_DO(co_await call.exchange.write(end_envelope(not_started(*followed))));
+    co_return co_await call.exchange.finish();
+  }
+  // Its time is kept beside it: it is over for a client that has left, too.
+  co_return co_await send_to(reader, call, std::nullopt);
+}
+
+async::Task<void> Face::connect_process(Call& call, Inside inside) {
+  CO_TRY(const std::string text, co_await message_of(call));
+  CO_TRY(const Message message, Message::read(text));
+  const auto found = find_meant(followed_, *inside, message);
+  CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
+  if (!found) {
+    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(found.error()))));
+    co_return co_await call.exchange.finish();
+  }
+  Reader reader{*found, (*found)->process->written()};
+  co_return co_await send_to(reader, call, limit_of(call));
+}
+
+async::Task<std::string> Face::list_processes(Call& call, Inside inside) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  std::vector<ListedProcess> all;
+  for (const Followed& each : followed_.living(*inside)) {
+    all.push_back({each->config, each->process->pid(), each->tag});
+  }
+  co_return to_json(all);
+}
+
+async::Task<std::string> Face::update_process(Call& call, Inside inside) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const Followed found, find_meant(followed_, *inside, message));
+  CO_TRY(const auto size, read_terminal(message));
+  if (size) found->process->resize({size->rows, size->columns});
+  co_return std::string{"{}"};
+}
+
+async::Task<std::string> Face::send_input(Call& call, Inside inside) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const Followed found, find_meant(followed_, *inside, message));
+  CO_TRY(const auto input, message.object("input"));
+  if (!input) co_return Error{Errc::invalid, "`input` is missing"};
+  CO_TRY(auto bytes, input->bytes(found->process->has_terminal() ? "pty" : "stdin"));
+  if (!bytes) co_return Error{Errc::invalid, "`input`: stdin, or pty where it has a terminal"};
+  CO_TRY_DO(co_await found->process->write(*std::move(bytes), false));
+  co_return std::string{"{}"};
+}
+
+async::Task<std::string> Face::close_input(Call& call, Inside inside) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const Followed found, find_meant(followed_, *inside, message));
+  CO_TRY_DO(co_await found->process->write({}, true));
+  co_return std::string{"{}"};
+}
+
+async::Task<std::string> Face::send_signal(Call& call, Inside inside) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const int signal, read_signal(message));
+  CO_TRY(const Followed found, find_meant(followed_, *inside, message));
+  if (found->process->exited()) co_return Error{Errc::not_found, "the process has ended"};
+  found->was_signalled = true;
+  found->process->signal(signal, frame::SignalTo::process);
+  co_return std::string{"{}"};
+}
+
+}  // namespace cordon::api::e2b

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/e2b/sandbox_request.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "api/e2b/message.h"
+#include "wire/json_writer.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+constexpr std::array<std::string_view, 3> kUsual{"", "base", "code-interpreter-v1"};
+constexpr std::string_view kEverywhere = "0.0.0.0/0";
+
+// What would be left out unseen is refused: whoever asked for it relies on it.
+Status refuse_unsupported(const Message& message, const Message* network) {
+  for (const std::string_view name : {"mcp", "iam", "volumeMounts"}) {
+    if (message.has(name)) {
+      return Error{Errc::invalid, fmt::format("`{}` is not supported by this node", name)};
+    }
+  }
+  TRY(const auto pauses, message.boolean("autoPause"));
+  if (pauses.value_or(false)) {
+    return Error{Errc::invalid,
+                 "`autoPause` is not supported by this node: at its timeout a sandbox ends"};
+  }
+  if (network == nullptr) return {};
+  for (const std::string_view name : {"rules", "egressProxy", "maskRequestHost", "httpsPorts"}) {
+    if (network->has(name)) {
+      return Error{Errc::invalid, fmt::format("`network.{}` is not supported by this node; "
+                                              "API v1 has policies for that",
+                                              name)};
+    }
+  }
+  return {};
+}
+
+struct Reach {
+  bool everywhere = false;
+  std::vector<std::string> allowed;
+  std::vector<std::string> denied;
+};
+
+Result<Reach> reach_of(const Message& message, const Message* network) {
+  Reach reach;
+  TRY(const auto internet, message.boolean("allowInternetAccess"));
+  reach.everywhere = internet.value_or(false);
+  if (network == nullptr) return reach;
+  TRY(reach.allowed, network->texts("allowOut"));
+  TRY(reach.denied, network->texts("denyOut"));
+  if (std::erase(reach.denied, kEverywhere) > 0) reach.everywhere = false;
+  return reach;
+}
+
+void write_list(wire::JsonWriter& json, std::string_view name,
+                const std::vector<std::string>& texts) {
+  json.key(name);
+  json.begin_array();
+  for (const std::string& each : texts) json.text(each);
+  json.end_array();
+}
+
+void write_network(wire::JsonWriter& json, const Reach& reach) {
+  if (!reach.everywhere && reach.allowed.empty()) return;
+  json.key("network");
+  json.begin_object();
+  json.text("mode", reach.everywhere ? "public" : "restricted");
+  if (!reach.everywhere) {
+    std::vector<std::string> rules;
+    for (const std::string& host : reach.allowed) {
+      rules.push_back(host + ":443");
+      rules.push_back(host + ":80");
+    }
+    write_list(json, "egress_allowlist", rules);
+  }
+  if (!reach.denied.empty()) write_list(json, "egress_denylist", reach.denied);
+  json.end_object();
+}
+
+void write_texts(wire::JsonWriter& json, std::string_view name,
+                 const std::map<std::string, std::string>& texts) {
+  json.key(name);
+  json.begin_object();
+  for (const auto& [key, value] : texts) json.text(key, value);
+  json.end_object();
+}
+
+}  // namespace
+
+bool is_usual_template(std::string_view name) noexcept {
+  return std::ranges::find(kUsual, name) != kUsual.end();
+}
+
+Result<std::string> as_create_request(std::string_view body) {
+  TRY(const Message message, Message::read(body));
+  TRY(const auto network, message.object("network"));
+  TRY_DO(refuse_unsupported(message, network ? &*network : nullptr));
+  TRY(const auto named, message.text("templateID"));
+  const std::string template_id = named.value_or("base");
+  TRY(const auto timeout, message.number("timeout"));
+  if (timeout && (*timeout < 1 || *timeout > wire::kLongestLife)) {
+    return Error{Errc::invalid,
+                 fmt::format("`timeout` is from 1 to {} seconds", wire::kLongestLife)};
+  }
+  TRY(auto labels, message.texts_by_name("metadata"));
+  for (const auto& [name, value] : labels) {
+    if (name.starts_with(kOwnLabels)) {
+      return Error{Errc::invalid, fmt::format("`metadata`: names that begin with `{}` are the "
+                                              "node's own",
+                                              kOwnLabels)};
+    }
+  }
+  TRY(const auto variables, message.texts_by_name("envVars"));
+  TRY(const Reach reach, reach_of(message, network ? &*network : nullptr));
+  labels.emplace(kTemplateLabel, template_id);
+  wire::JsonWriter json;
+  json.begin_object();
+  json.number("timeout_seconds", static_cast<std::uint64_t>(timeout.value_or(kUsualLife)));
+  write_texts(json, "labels", labels);
+  json.key("policy");
+  json.begin_object();
+  if (!is_usual_template(template_id)) {
+    json.key("filesystem");
+    json.begin_object();
+    json.text("root", "image:" + template_id);
+    json.end_object();
+  }
+  if (!variables.empty()) {
+    json.key("environment");
+    json.begin_object();
+    write_texts(json, "set", variables);
+    json.end_object();
+  }
+  write_network(json, reach);
+  json.end_object();
+  json.end_object();
+  return json.take();
+}
+
+Result<wire::CreateRequest> read_sandbox_request(std::string_view body,
+                                                 policy::Problems& problems) {
+  TRY(const std::string plain, as_create_request(body));
+  return wire::read_create_request(plain, problems);
+}
+
+}  // namespace cordon::api::e2b

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sandbox as clients of this face ask for it, said in the words of API v1. (pure)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "wire/requests.h"
+
+namespace cordon::api::e2b {
+
+// What is remembered of one beside what every sandbox has, among its labels.
+inline constexpr std::string_view kOwnLabels = "e2b.";
+inline constexpr std::string_view kTemplateLabel = "e2b.template";
+
+// Where a request says nothing.
+inline constexpr std::uint64_t kUsualLife = 300;  // seconds
+
+// The templates that stand for the node's own image.
+bool is_usual_template(std::string_view name) noexcept;
+
+// `body`: of a create. What it leaves out stays as the node has it: nothing outside is reached. A
+// template that is not usual is the name of an image. `invalid`: it asks for what this face does
+// not have, or not as it is meant; with all of it in `problems` where the policy is at fault.
+Result<wire::CreateRequest> read_sandbox_request(std::string_view body, policy::Problems& problems);
+// The first half of it: the request as a client of API v1 would write it.
+Result<std::string> as_create_request(std::string_view body);
+
+}  // namespace cordon::api::e2b

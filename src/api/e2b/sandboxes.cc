@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sandboxes: create, list, look at, prolong, end.
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "api/e2b/face.h"
+#include "api/e2b/message.h"
+#include "api/e2b/sandbox_request.h"
+#include "api/rest/shown.h"
+#include "async/deadline.h"
+#include "base/bytes.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+constexpr std::size_t kLargestBody = std::size_t{1} << 20U;
+constexpr std::uint64_t kMostListed = 1000;
+constexpr std::uint64_t kListed = 100;
+constexpr std::chrono::seconds kUsageWithin{5};
+constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
+
+std::string template_of(const node::Labels& labels) {
+  const auto found = labels.find(std::string{kTemplateLabel});
+  return found == labels.end() ? "base" : found->second;
+}
+
+std::map<std::string, std::string> metadata_of(const node::Labels& labels) {
+  std::map<std::string, std::string> own;
+  for (const auto& [name, value] : labels) {
+    if (!name.starts_with(kOwnLabels)) own.emplace(name, value);
+  }
+  return own;
+}
+
+// One more time than a query is: the SDK encodes names and values by themselves before that.
+Result<std::string> decoded(const std::string& text) {
+  TRY(Query once, read_query("v=" + text));
+  return std::move(once["v"]);
+}
+
+Result<node::Labels> wanted_metadata(const Query& query) {
+  node::Labels wanted;
+  const auto found = query.find("metadata");
+  if (found == query.end()) return wanted;
+  TRY(const Query pairs, read_query(found->second));
+  for (const auto& [name, value] : pairs) {
+    TRY(std::string plain_name, decoded(name));
+    TRY(std::string plain_value, decoded(value));
+    wanted.emplace(std::move(plain_name), std::move(plain_value));
+  }
+  return wanted;
+}
+
+bool has_all(const node::Labels& own, const node::Labels& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& label) {
+    const auto found = own.find(label.first);
+    return found != own.end() && found->second == label.second;
+  });
+}
+
+// Where the next page begins: those before it in the order were shown.
+std::string page_mark(const ListedSandbox& last) {
+  return fmt::format("{}-{}", last.started.time_since_epoch().count(), last.id);
+}
+
+auto order_of(const ListedSandbox& sandbox) {
+  return std::tuple{sandbox.started.time_since_epoch().count(), std::string_view{sandbox.id}};
+}
+
+Result<std::uint64_t> seconds_of(const Message& message, std::string_view name,
+                                 std::uint64_t usual) {
+  TRY(const auto seconds, message.number(name));
+  if (!seconds) return usual;
+  if (*seconds < 0 || *seconds > wire::kLongestLife) {
+    return Error{Errc::invalid,
+                 fmt::format("`{}` is from 0 to {} seconds", name, wire::kLongestLife)};
+  }
+  return static_cast<std::uint64_t>(*seconds);
+}
+
+}  // namespace
+
+Result<Face::Inside> Face::living(const Call& call) const {
+  const Error none{Errc::not_found,
+                   fmt::format("sandbox \"{}\" doesn't exist", call.places.front())};
+  const auto id = SandboxId::parse(call.places.front());
+  if (!id || !parts_.ids.read(*id)) return none;
+  auto resident = parts_.residents.find(*id);
+  if (!resident || resident->is_ending()) return none;
+  if (!call.tenant.empty() && resident->facts().tenant != call.tenant) return none;
+  return resident;
+}
+
+std::string Face::made_json(const node::Resident& resident) const {
+  const std::string id = resident.facts().id.text();
+  return to_json(MadeSandbox{.id = id,
+                             .template_id = template_of(resident.facts().labels),
+                             .access_token = tokens_.of(id, Door::services),
+                             .traffic_token = tokens_.of(id, Door::traffic),
+                             .domain = {}});
+}
+
+ListedSandbox Face::listed(const node::Resident& resident) const {
+  const node::ResidentFacts& facts = resident.facts();
+  const frame::GroupLimits& limits = resident.lowered().plan.limits;
+  return {.id = facts.id.text(),
+          .template_id = template_of(facts.labels),
+          .started = facts.created,
+          .ends = facts.expires,
+          .metadata = metadata_of(facts.labels),
+          .processors = (limits.milli_cpus.value_or(1000) + 999) / 1000,
+          .memory_megabytes = limits.memory.value_or(0) / kMebi,
+          .disk_megabytes = resident.lowered().plan.disk.bytes / kMebi,
+          .is_paused = false};
+}
+
+async::Task<void> Face::create(Call& call) {
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  node::WhyNotAdmitted why;
+  auto request = read_sandbox_request(body, why.problems);
+  if (!request) co_return co_await answer_error(call, problem_with(request.error(), why));
+  node::CreateOrder order{.tenant = owner_of(call),
+                          .request = *std::move(request),
+                          .key = {},
+                          .digest = sha256({as_bytes(body)})};
+  const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
+  if (!made) co_return co_await answer_error(call, problem_with(made.error(), why));
+  co_return co_await answer_json(call, 201, made_json(**made));
+}
+
+async::Task<void> Face::prolong(Inside resident, std::uint64_t seconds, bool may_shorten) {
+  const WallTime expires = parts_.clock.wall() + std::chrono::seconds{seconds};
+  if (!may_shorten && expires <= resident->facts().expires) co_return Status{};
+  node::WhyNotAdmitted why;
+  co_return co_await parts_.residents.change(resident,
+                                             {.expires = expires, .labels = {}, .policy = {}}, why);
+}
+
+async::Task<void> Face::connect(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const std::uint64_t seconds, seconds_of(message, "timeout", kUsualLife));
+  CO_TRY_DO(co_await prolong(resident, seconds, false));
+  co_return co_await answer_json(call, 200, made_json(*resident));
+}
+
+async::Task<void> Face::set_timeout(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const std::uint64_t seconds, seconds_of(message, "timeout", kUsualLife));
+  CO_TRY_DO(co_await prolong(resident, seconds, true));
+  co_return co_await answer_nothing(call);
+}
+
+async::Task<void> Face::refresh(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const std::uint64_t seconds, seconds_of(message, "duration", 60));
+  CO_TRY_DO(co_await prolong(resident, seconds, false));
+  co_return co_await answer_nothing(call);
+}
+
+async::Task<void> Face::list(Call& call) {
+  CO_TRY(const auto limit, number_of(call, "limit"));
+  const std::uint64_t most = std::clamp<std::uint64_t>(limit.value_or(kListed), 1, kMostListed);
+  CO_TRY(const node::Labels wanted, wanted_metadata(call.query));
+  const auto state = call.query.find("state");
+  const bool wants_running =
+      state == call.query.end() || state->second.find("running") != std::string::npos;
+  const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+  const auto accept = [&](const node::Resident& resident) {
+    const node::ResidentFacts& facts = resident.facts();
+    if (resident.is_ending() || !wants_running) return false;
+    if (!call.tenant.empty() && facts.tenant != call.tenant) return false;
+    const token::Query query{.operation = token::Operation::sandbox_read,
+                             .tenant = facts.tenant,
+                             .sandbox = facts.id.text()};
+    return static_cast<bool>(call.authority.may(query, now)) && has_all(facts.labels, wanted);
+  };
+  std::vector<ListedSandbox> all;
+  for (const auto& resident : parts_.residents.list("", parts_.residents.size(), accept)) {
+    all.push_back(listed(*resident));
+  }
+  const auto order = call.query.find("order");
+  const bool rises = order != call.query.end() && order->second == "asc";
+  std::ranges::sort(all, [&](const ListedSandbox& one, const ListedSandbox& other) {
+    return rises ? order_of(one) < order_of(other) : order_of(other) < order_of(one);
+  });
+  if (const auto mark = call.query.find("nextToken"); mark != call.query.end()) {
+    const auto last = std::ranges::find(all, mark->second, page_mark);
+    if (last == all.end()) co_return Error{Errc::invalid, "`nextToken`: the page before is gone"};
+    all.erase(all.begin(), last + 1);
+  }
+  http::Fields fields = stream_fields(call, "application/json");
+  if (all.size() > most) {
+    all.resize(most);
+    fields.push_back({"X-Next-Token", page_mark(all.back())});
+  }
+  co_return co_await call.exchange.answer(200, std::move(fields), to_json(all));
+}
+
+async::Task<void> Face::info(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  const SandboxDetail detail{
+      .listed = listed(*resident),
+      .access_token = tokens_.of(resident->facts().id.text(), Door::services),
+      .domain = {},
+      .reaches_all = resident->lowered().plan.network};
+  co_return co_await answer_json(call, 200, to_json(detail));
+}
+
+async::Task<void> Face::kill(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY_DO(co_await parts_.residents.end(resident, {.ending = Ending::killed}));
+  co_return co_await answer_nothing(call);
+}
+
+async::Task<void> Face::metrics(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const frame::Usage usage,
+         co_await async::within(kUsageWithin, resident->sandbox().usage()));
+  const ListedSandbox known = listed(*resident);
+  const SandboxMetrics now{.time = parts_.clock.wall(),
+                           .processors = known.processors,
+                           .processor_percent = 0,
+                           .memory = 0,
+                           .memory_total = known.memory_megabytes * kMebi,
+                           .disk = usage.disk.bytes,
+                           .disk_total = known.disk_megabytes * kMebi};
+  co_return co_await answer_json(call, 200, to_json(now));
+}
+
+}  // namespace cordon::api::e2b

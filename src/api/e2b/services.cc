@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each sandbox has of its own: calls to its processes and files, by its access token.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "api/e2b/face.h"
+#include "base/base64.h"
+
+namespace cordon::api::e2b {
+namespace {
+
+using token::Operation;
+
+constexpr std::string_view kServicesPort = "49983";
+constexpr std::string_view kTokenField = "X-Access-Token";
+constexpr std::string_view kUser = "user";
+
+struct OnceRoute {
+  Route route;
+  async::Task<std::string> (Face::*handler)(Call&, Face::Inside);
+};
+struct StreamRoute {
+  Route route;
+  async::Task<void> (Face::*handler)(Call&, Face::Inside);
+};
+
+// What is answered once, by what it is called.
+constexpr std::array kOnce = {
+    OnceRoute{{"GET", "{id}/process.Process/List", Operation::process_read}, &Face::list_processes},
+    OnceRoute{{"POST", "{id}/process.Process/Update", Operation::process_input},
+              &Face::update_process},
+    OnceRoute{{"POST", "{id}/process.Process/SendInput", Operation::process_input},
+              &Face::send_input},
+    OnceRoute{{"POST", "{id}/process.Process/SendSignal", Operation::process_signal},
+              &Face::send_signal},
+    OnceRoute{{"POST", "{id}/process.Process/CloseStdin", Operation::process_input},
+              &Face::close_input},
+    OnceRoute{{"GET", "{id}/filesystem.Filesystem/Stat", Operation::file_read}, &Face::stat},
+    OnceRoute{{"POST", "{id}/filesystem.Filesystem/MakeDir", Operation::file_write},
+              &Face::make_directory},
+    OnceRoute{{"POST", "{id}/filesystem.Filesystem/Move", Operation::file_write}, &Face::move},
+    OnceRoute{{"GET", "{id}/filesystem.Filesystem/ListDir", Operation::file_read},
+              &Face::list_directory},
+    OnceRoute{{"POST", "{id}/filesystem.Filesystem/Remove", Operation::file_write}, &Face::remove},
+};
+// What goes on until its end.
+constexpr std::array kStreams = {
+    StreamRoute{{"POST", "{id}/process.Process/Start", Operation::process_start},
+                &Face::start_process},
+    StreamRoute{{"GET", "{id}/process.Process/Connect", Operation::process_read},
+                &Face::connect_process},
+    StreamRoute{{"GET", "{id}/filesystem.Filesystem/WatchDir", Operation::file_read},
+                &Face::watch_directory},
+};
+constexpr StreamRoute kRead{{"GET", "{id}/files", Operation::file_read}, &Face::read_file};
+constexpr StreamRoute kWrite{{"POST", "{id}/files", Operation::file_write}, &Face::write_files};
+
+// Whether the route is of this call: what follows the sandbox.
+bool is_of(const Route& route, std::string_view path) {
+  return route.pattern.substr(std::string_view{"{id}"}.size()) == path;
+}
+
+// The one status by which clients know that a sandbox is gone.
+async::Task<void> answer_gone(Call& call, std::string_view sandbox, std::string_view port) {
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("sandboxId", sandbox);
+  json.text("message", port.empty() ? "The sandbox was not found"
+                                    : "The sandbox is running but nothing is there on this port");
+  if (!port.empty()) json.text("port", port);
+  json.number("code", std::int64_t{502});
+  json.end_object();
+  return call.exchange.answer(502, stream_fields(call, "application/json"), json.take());
+}
+
+async::Task<void> answer_locked(Call& call) {
+  return answer_error(call,
+                      wire::ProblemAnswer{.status = 401,
+                                          .code = "CORDON-API-UNAUTHENTICATED",
+                                          .detail = "the access token of the sandbox, or a "
+                                                    "signature made with it, is wrong or missing",
+                                          .remedy = {}});
+}
+
+// A code that is a text is for those who speak Connect, the status for the others.
+async::Task<void> answer_stranger(Call& call, const std::string& user) {
+  const ConnectError error{
+      .code = ConnectCode::unauthenticated,
+      .message = fmt::format("there is no user '{}': all is done as '{}'", user, kUser)};
+  return answer_json(call, status_of(error.code), to_json(error));
+}
+
+// Whose name a call bears: of `Authorization: Basic` with no password, or of the query; empty: of
+// nobody, who is the sandbox's own user.
+Result<std::string> named_user(const Call& call) {
+  if (const auto user = call.query.find("username"); user != call.query.end()) return user->second;
+  constexpr std::string_view kScheme = "Basic ";
+  const auto shown = http::only(call.exchange.head().fields, "Authorization");
+  if (!shown || !shown->starts_with(kScheme)) return std::string{};
+  const auto pair = from_base64(shown->substr(kScheme.size()));
+  if (!pair || !pair->ends_with(':'))
+    return Error{Errc::invalid, "Authorization: NAME and no password"};
+  return pair->substr(0, pair->size() - 1);
+}
+
+// What a signature of this call would be over; nothing: it is not of a file.
+std::optional<SignedFile> signed_file(const Call& call) {
+  const auto value = [&](std::string_view name) {
+    const auto found = call.query.find(name);
+    return found == call.query.end() ? std::string{} : found->second;
+  };
+  SignedFile file{.path = value("path"),
+                  .user = value("username"),
+                  .use = call.exchange.head().method == "POST" ? FileUse::write : FileUse::read,
+                  .expires = {}};
+  const auto expires = number_of(call, "signature_expiration");
+  if (!expires || (*expires && **expires > INT64_MAX)) return std::nullopt;
+  if (*expires) file.expires = static_cast<std::int64_t>(**expires);
+  return file;
+}
+
+// Forms write a space as a plus.
+Result<Query> form_query(const http::RequestHead& head) {
+  std::string text;
+  for (const char c : head.target.query.value_or(std::string{})) {
+    c == '+' ? text += "%20" : text += c;
+  }
+  return read_query(text);
+}
+
+}  // namespace
+
+bool Face::is_open(const Call& call, const node::Resident& resident) const {
+  const auto shown = http::only(call.exchange.head().fields, kTokenField);
+  return shown && tokens_.opens(*shown, resident.facts().id.text(), Door::services);
+}
+
+async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::string_view port) {
+  const auto id = SandboxId::parse(sandbox);
+  const Inside inside = id && parts_.ids.read(*id) ? parts_.residents.find(*id) : nullptr;
+  if (!inside || inside->is_ending()) co_return co_await answer_gone(call, sandbox, {});
+  const http::RequestHead& head = call.exchange.head();
+  if (!port.empty() && port != kServicesPort) co_return co_await answer_gone(call, sandbox, port);
+  if (head.method == "GET" && head.target.path == "/health")
+    co_return co_await answer_nothing(call);
+  call.places = {std::string{sandbox}};
+  call.tenant = inside->facts().tenant;
+  CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));
+  CO_TRY(call.query, form_query(head));
+  if (!is_open(call, *inside)) {
+    const bool is_signed_file = head.target.path == "/files" && call.query.contains("signature");
+    if (!is_signed_file) co_return co_await answer_locked(call);
+    const auto file = signed_file(call);
+    const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+    if (!file ||
+        !is_signed(*file, tokens_.of(sandbox, Door::services), call.query.at("signature"), now)) {
+      co_return co_await answer_locked(call);
+    }
+  }
+  co_return co_await serve_service(call, inside);
+}
+
+async::Task<void> Face::serve_service(Call& call, Inside inside) {
+  const http::RequestHead& head = call.exchange.head();
+  CO_TRY(const std::string user, named_user(call));
+  if (!user.empty() && user != kUser) co_return co_await answer_stranger(call, user);
+  const std::string& path = head.target.path;
+  if (path == "/files") {
+    const StreamRoute& chosen = head.method == "POST" ? kWrite : kRead;
+    call.route = &chosen.route;
+    CO_TRY_DO(record_.begun(call));
+    co_return co_await (this->*chosen.handler)(call, inside);
+  }
+  for (const StreamRoute& each : kStreams) {
+    if (!is_of(each.route, path)) continue;
+    call.route = &each.route;
+    CO_TRY_DO(record_.begun(call));
+    co_return co_await (this->*each.handler)(call, inside);
+  }
+  for (const OnceRoute& each : kOnce) {
+    if (!is_of(each.route, path)) continue;
+    call.route = &each.route;
+    CO_TRY_DO(record_.begun(call));
+    const auto said = co_await (this->*each.handler)(call, inside);
+    if (said) co_return co_await answer_json(call, 200, *said);
+    if (call.exchange.has_faulty_body()) co_return said.error();
+    const ConnectError error = connect_error(said.error());
+    co_return co_await answer_json(call, status_of(error.code), to_json(error));
+  }
+  const ConnectError none{.code = ConnectCode::unimplemented,
+                          .message = "this node does not have this call; see docs/e2b.md"};
+  co_return co_await answer_json(call, status_of(none.code), to_json(none));
+}
+
+// Whoever made the URL has named no sandbox in it: the one whose token signs it is meant.
+async::Task<void> Face::serve_signed(Call& call) {
+  CO_TRY(call.query, form_query(call.exchange.head()));
+  const auto signature = call.query.find("signature");
+  const auto file = signed_file(call);
+  if (signature == call.query.end() || !file) co_return co_await answer_locked(call);
+  const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+  const auto meant = [&](const node::Resident& resident) {
+    return !resident.is_ending() &&
+           is_signed(*file, tokens_.of(resident.facts().id.text(), Door::services),
+                     signature->second, now);
+  };
+  const auto found = parts_.residents.list("", 1, meant);
+  if (found.empty()) co_return co_await answer_locked(call);
+  call.places = {found.front()->facts().id.text()};
+  call.tenant = found.front()->facts().tenant;
+  CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));
+  co_return co_await serve_service(call, found.front());
+}
+
+}  // namespace cordon::api::e2b

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unmodified `e2b` package against a node: `node checks.mjs NAME...`; without names all. E2B_API_URL, E2B_SANDBOX_URL and E2B_API_KEY say
+// where it is.
+import assert from 'node:assert/strict'
+import {
+  AuthenticationError, CommandExitError, FileNotFoundError, InvalidArgumentError, NotEnoughSpaceError, NotFoundError, Sandbox, SandboxNotFoundError,
+  TimeoutError,
+} from 'e2b'
+
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds))
+
+async function within(seconds, truth, words) {
+  const end = Date.now() + seconds * 1000
+  while (!(await truth())) {
+    assert(Date.now() < end, words)
+    await pause(20)
+  }
+}
+
+// A sandbox of the check's own, gone at its end.
+const inside = (act, options = {}) => async () => {
+  const sandbox = await Sandbox.create({ timeoutMs: 120_000, ...options })
+  try {
+    await act(sandbox)
+  } finally {
+    await sandbox.kill()
+  }
+}
+
+const checks = {
+  commands: inside(async (sandbox) => {
+    assert.equal((await sandbox.commands.run('echo hi')).stdout, 'hi\n')
+    assert.equal((await sandbox.commands.run('echo $A; pwd; id -un')).stdout, '1\n/home/user\nuser\n')
+    const heard = { out: '', err: '' }
+    const said = await sandbox.commands.run('echo o; echo e >&2; pwd; echo $X', {
+      onStdout: (text) => { heard.out += text }, onStderr: (text) => { heard.err += text }, cwd: '/tmp', envs: { X: 'y' },
+    })
+    assert.deepEqual([said.stdout, said.stderr, said.exitCode], ['o\n/tmp\ny\n', 'e\n', 0])
+    assert.deepEqual(heard, { out: 'o\n/tmp\ny\n', err: 'e\n' })
+  }, { envs: { A: '1' } }),
+
+  failures: inside(async (sandbox) => {
+    await assert.rejects(sandbox.commands.run('echo out; exit 3'), (error) => error instanceof CommandExitError && error.exitCode === 3 && error.stdout === 'out\n')
+    await assert.rejects(sandbox.commands.run('true', { cwd: '/nonexist' }), InvalidArgumentError)
+    const begun = Date.now()
+    await assert.rejects(sandbox.commands.run('sleep 5', { timeoutMs: 500 }), TimeoutError)
+    assert(Date.now() - begun < 2000, 'it took too long')
+    await within(5, async () => (await sandbox.commands.list()).length === 0, 'it runs on')
+  }),
+
+  background: inside(async (sandbox) => {
+    const first = await sandbox.commands.run('cat', { background: true, stdin: true, timeoutMs: 0 })
+    const listed = await sandbox.commands.list()
+    assert.deepEqual(listed.map((each) => [each.pid, each.cmd, each.args]), [[first.pid, '/bin/bash', ['-l', '-c', 'cat']]])
+    await sandbox.commands.sendStdin(first.pid, 'one\n')
+    await within(5, () => first.stdout === 'one\n', 'nothing came back')
+    let later = ''
+    const second = await sandbox.commands.connect(first.pid, { onStdout: (text) => { later += text } })
+    await sandbox.commands.sendStdin(first.pid, 'two\n')
+    await within(5, () => later === 'two\n', 'the second reader heard nothing')
+    await sandbox.commands.closeStdin(first.pid)
+    assert.equal((await first.wait()).stdout, 'one\ntwo\n')
+    assert.equal((await second.wait()).stdout, 'two\n')
+    const sleeper = await sandbox.commands.run('sleep 100', { background: true, timeoutMs: 0 })
+    assert.equal(await sleeper.kill(), true)
+    await assert.rejects(sleeper.wait(), CommandExitError)
+    assert.equal(await sandbox.commands.kill(sleeper.pid), false)
+  }),
+
+  output: inside(async (sandbox) => {
+    const text = 'é€𝄞x'.repeat(4000)
+    await sandbox.files.write('text', text)
+    assert.equal((await sandbox.commands.run('cat text')).stdout, text)
+    const all = await Promise.all(Array.from({ length: 100 }, (_, number) => sandbox.commands.run(`echo ${number}`)))
+    assert.deepEqual(all.map((each) => each.stdout), Array.from({ length: 100 }, (_, number) => `${number}\n`))
+  }),
+
+  disconnect: inside(async (sandbox) => {
+    const left = await sandbox.commands.run('sleep 0.5; yes | head -c 4000000 > /dev/null; yes | head -c 4000000; echo done > /home/user/done', { background: true, timeoutMs: 0 })
+    await left.disconnect()
+    await within(10, () => sandbox.files.exists('done'), 'it does not go on where nobody reads')
+  }),
+
+  files: inside(async (sandbox) => {
+    await sandbox.files.write('/home/user/a.txt', 'héllo')
+    assert.equal(await sandbox.files.read('/home/user/a.txt'), 'héllo')
+    assert.deepEqual(Buffer.from(await sandbox.files.read('a.txt', { format: 'bytes' })), Buffer.from('héllo'))
+    let streamed = ''
+    for await (const piece of await sandbox.files.read('~/a.txt', { format: 'stream' })) streamed += Buffer.from(piece).toString()
+    assert.equal(streamed, 'héllo')
+    await sandbox.files.write('empty', '')
+    assert.equal(await sandbox.files.read('empty'), '')
+    const many = await sandbox.files.write([{ path: 'one/two.txt', data: 'two' }, { path: 'three.txt', data: 'three' }])
+    assert.deepEqual(many.map((each) => each.path), ['/home/user/one/two.txt', '/home/user/three.txt'])
+    assert.equal(await sandbox.files.read('one/two.txt'), 'two')
+    const odd = '/tmp/a b "c" é.txt'
+    await sandbox.files.write(odd, 'odd')
+    assert.equal(await sandbox.files.read(odd), 'odd')
+    await sandbox.files.write('/tmp/over', 'long and longer')
+    await sandbox.files.write('/tmp/over', 'short')
+    assert.equal(await sandbox.files.read('/tmp/over'), 'short')
+  }),
+
+  large_files: inside(async (sandbox) => {
+    const size = 50_000_000
+    const data = Buffer.alloc(size, 'cordon ')
+    await sandbox.files.write('large', new Blob([data]).stream())
+    assert.equal((await sandbox.commands.run('wc -c < large')).stdout.trim(), `${size}`)
+    const back = Buffer.from(await sandbox.files.read('large', { format: 'bytes' }))
+    assert(back.equals(data), 'other bytes came back')
+  }),
+
+  names: inside(async (sandbox) => {
+    assert.equal(await sandbox.files.makeDir('d/e'), true)
+    assert.equal(await sandbox.files.makeDir('d/e'), false)
+    await sandbox.files.write('d/e/f', 'f')
+    const shallow = await sandbox.files.list('d')
+    assert.deepEqual(shallow.map((each) => [each.name, each.type, each.path]), [['e', 'dir', '/home/user/d/e']])
+    const deep = await sandbox.files.list('d', { depth: 2 })
+    assert.deepEqual(deep.map((each) => each.path).sort(), ['/home/user/d/e', '/home/user/d/e/f'])
+    assert.equal(await sandbox.files.exists('d/e/f'), true)
+    const told = await sandbox.files.getInfo('d/e/f')
+    assert.deepEqual([told.name, told.type, told.size, told.owner, told.permissions], ['f', 'file', 1, 'user', '-rw-r--r--'])
+    assert(Math.abs(told.modifiedTime - Date.now()) < 60_000, told.modifiedTime)
+    await sandbox.commands.run('ln -s d/e/f link')
+    assert.equal((await sandbox.files.getInfo('link')).symlinkTarget, 'd/e/f')
+    assert.equal((await sandbox.files.rename('d/e/f', 'moved/g')).path, '/home/user/moved/g')
+    assert.equal(await sandbox.files.exists('d/e/f'), false)
+    await sandbox.files.remove('d')
+    assert.equal(await sandbox.files.exists('d'), false)
+    await sandbox.files.remove('d')
+    await assert.rejects(sandbox.files.read('none'), FileNotFoundError)
+    await assert.rejects(sandbox.files.list('none'), FileNotFoundError)
+    await assert.rejects(sandbox.files.read('moved'), InvalidArgumentError)
+    await assert.rejects(sandbox.files.list('moved/g'), InvalidArgumentError)
+  }),
+
+  full_disk: inside(async (sandbox) => {
+    await sandbox.commands.run('head -c 250000000 /dev/zero > /tmp/most')
+    await assert.rejects(sandbox.files.write('/tmp/more', Buffer.alloc(40_000_000).buffer), NotEnoughSpaceError)
+  }),
+
+  watches: inside(async (sandbox) => {
+    await sandbox.files.makeDir('watched')
+    const seen = []
+    const watch = await sandbox.files.watchDir('watched', (event) => seen.push(`${event.type} ${event.name}`))
+    await sandbox.files.write('watched/new', 'x')
+    await sandbox.files.remove('watched/new')
+    await within(5, () => seen.includes('remove new'), seen)
+    assert(seen.includes('create new') && seen.includes('write new'), seen)
+    await watch.stop()
+    await assert.rejects(sandbox.files.watchDir('none', () => {}), FileNotFoundError)
+  }),
+
+  terminals: inside(async (sandbox) => {
+    let text = ''
+    const terminal = await sandbox.pty.create({ cols: 80, rows: 24, onData: (bytes) => { text += Buffer.from(bytes).toString() } })
+    await sandbox.pty.sendInput(terminal.pid, Buffer.from('echo $TERM\n'))
+    await within(5, () => text.includes('xterm-256color\r\n'), 'nothing came')
+    await sandbox.pty.resize(terminal.pid, { cols: 100, rows: 30 })
+    await sandbox.pty.sendInput(terminal.pid, Buffer.from('stty size\n'))
+    await within(5, () => text.includes('30 100'), text)
+    assert.equal(await sandbox.pty.kill(terminal.pid), true)
+    await assert.rejects(terminal.wait(), (error) => error instanceof CommandExitError && error.exitCode === -1)
+  }),
+
+  signed: inside(async (sandbox) => {
+    await sandbox.files.write('/home/user/a b.txt', 'signed')
+    const url = await sandbox.downloadUrl('/home/user/a b.txt')
+    assert.equal(await (await fetch(url)).text(), 'signed')
+    assert.equal((await fetch(url.replace('signature=v1_', 'signature=v1_x'))).status, 401)
+    assert.equal((await fetch(url.replace('a+b', 'a+c'))).status, 401)
+    const late = await sandbox.downloadUrl('/home/user/a b.txt', { useSignatureExpiration: -10 })
+    assert.equal((await fetch(late)).status, 401)
+    const form = new FormData()
+    form.append('file', new Blob(['uploaded']), 'any')
+    const sent = await fetch(await sandbox.uploadUrl('/home/user/up.txt', { useSignatureExpiration: 60 }), { method: 'POST', body: form })
+    assert.equal(sent.status, 200)
+    assert.equal(await sandbox.files.read('up.txt'), 'uploaded')
+    assert.equal((await fetch(url, { method: 'POST', body: form })).status, 401, 'what reads may write')
+  }),
+
+  control: inside(async (sandbox) => {
+    const again = await Sandbox.connect(sandbox.sandboxId)
+    assert.equal((await again.commands.run('echo again')).stdout, 'again\n')
+    await assert.rejects(Sandbox.connect('i00000000000000000000'), SandboxNotFoundError)
+    const other = await Sandbox.create({ metadata: { u: 'a b', more: '1&2' } })
+    try {
+      const pages = Sandbox.list({ limit: 1, query: { metadata: { u: 'a b' } } })
+      const ids = []
+      while (pages.hasNext) ids.push(...(await pages.nextItems()).map((each) => each.sandboxId))
+      assert.deepEqual(new Set(ids), new Set([sandbox.sandboxId, other.sandboxId]))
+      const exact = await Sandbox.list({ query: { metadata: { u: 'a b', more: '1&2' } } }).nextItems()
+      assert.deepEqual(exact.map((each) => each.sandboxId), [other.sandboxId])
+      assert.deepEqual(await Sandbox.list({ query: { metadata: { u: 'other' } } }).nextItems(), [])
+    } finally {
+      await other.kill()
+    }
+    const told = await sandbox.getInfo()
+    assert.deepEqual([told.sandboxId, told.metadata, told.state], [sandbox.sandboxId, { u: 'a b' }, 'running'])
+    await sandbox.setTimeout(600_000)
+    const later = await sandbox.getInfo()
+    assert(later.endAt - told.endAt > 250_000, `${told.endAt} ${later.endAt}`)
+    const [metrics] = await sandbox.getMetrics()
+    assert(metrics.diskTotal > 0 && metrics.cpuCount >= 1, metrics)
+  }, { metadata: { u: 'a b' } }),
+
+  refused: inside(async (sandbox) => {
+    await assert.rejects(Sandbox.create({ apiKey: 'e2b_00' }), AuthenticationError)
+    const id = { 'E2b-Sandbox-Id': sandbox.sandboxId, 'E2b-Sandbox-Port': '49983' }
+    const list = (headers) => fetch(`${process.env.E2B_SANDBOX_URL}/process.Process/List`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...id, ...headers } })
+    assert.equal((await list({})).status, 401)
+    assert.equal((await list({ 'X-Access-Token': '00' })).status, 401)
+    await assert.rejects(Sandbox.create('no-such-template'), (error) => /no-such-template/.test(error.message))
+    await assert.rejects(sandbox.commands.run('true', { user: 'somebody' }), AuthenticationError)
+  }),
+
+  network: inside(async (sandbox) => {
+    const said = await sandbox.commands.run('cat /proc/net/route | wc -l; (exec 3<>/dev/tcp/198.18.0.1/53) 2>&1 || echo refused')
+    assert.match(said.stdout, /refused/)
+  }),
+
+  ends: async () => {
+    const sandbox = await Sandbox.create()
+    const running = sandbox.commands.run('sleep 100', { timeoutMs: 0 })
+    running.catch(() => {})
+    await within(5, async () => (await sandbox.commands.list()).length === 1, 'it does not run')
+    assert.equal(await sandbox.isRunning(), true)
+    assert.equal(await sandbox.kill(), true)
+    await assert.rejects(running, TimeoutError)
+    assert.equal(await sandbox.kill(), false)
+    assert.equal(await sandbox.isRunning(), false)
+    await assert.rejects(sandbox.commands.run('true'), SandboxNotFoundError)
+    await assert.rejects(sandbox.files.read('a'), TimeoutError)
+  },
+
+  lives_as_long_as_told: async () => {
+    const sandbox = await Sandbox.create({ timeoutMs: 1500 })
+    assert.equal(await sandbox.isRunning(), true)
+    await within(10, async () => !(await sandbox.isRunning()), 'it lives on')
+  },
+
+  crowd: async () => {
+    const begun = performance.now()
+    const took = await Promise.all(Array.from({ length: 100 }, async (_, number) => {
+      const start = performance.now()
+      const sandbox = await Sandbox.create()
+      assert.equal((await sandbox.commands.run(`echo ${number}`)).stdout, `${number}\n`)
+      assert.equal(await sandbox.kill(), true)
+      return performance.now() - start
+    }))
+    took.sort((one, other) => one - other)
+    console.log(`  100 at once: all in ${((performance.now() - begun) / 1000).toFixed(1)} s; p50 ${took[50].toFixed(0)} ms, p99 ${took[98].toFixed(0)} ms`)
+  },
+}
+
+let failed = 0
+for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(checks)) {
+  const begun = performance.now()
+  try {
+    await checks[name]()
+    console.log(`pass  ${name.padEnd(24)} ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  } catch (error) {
+    failed += 1
+    console.log(`FAIL  ${name}\n${error.stack}\n${error.cause ?? ''}`)
+  }
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The E2B packages from npm, unmodified, against a real node: `run.py PROGRAMS [NAME...]`. 77: needs root, or the packages are not installed."""
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "cordond"))
+sys.dont_write_bytecode = True
+
+from daemon import Daemon  # noqa: E402
+
+TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "cat", "id", "stty", "wc", "yes", "head", "ln", "sleep"))
+
+
+def main():
+    if os.geteuid() != 0 or not (HERE.parent / "node_modules/e2b").exists():
+        print("skipped: needs root, and `npm ci` in tests/sdk")
+        sys.exit(77)
+    quota = "[quota]\nsandboxes = 200\ncreates_per_second = 1000\nrequests = 2000\n"
+    with Daemon(sys.argv[1], settings="", tools=TOOLS) as node:
+        node.config.write_text(node.config.read_text() + quota)
+        port = node.serve_tcp()
+        with node.client(tenant="a") as client:
+            key = client.ask("POST", "/v1/keys", {}).json["e2b_key"]
+        where = f"http://127.0.0.1:{port}"
+        environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": key}
+        done = subprocess.run(["node", HERE / "checks.mjs", *sys.argv[2:]], env=environment, timeout=240)
+        if done.returncode:
+            print(node.log("cordond")[-3000:])
+        sys.exit(done.returncode)
+
+
+main()
