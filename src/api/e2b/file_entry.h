@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "frame/guest_files.h"
+#include "node/resident.h"
 #include "wire/json_writer.h"
 
 namespace cordon::api::e2b {
