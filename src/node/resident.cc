@@ -121,12 +121,18 @@ void Resident::narrow(plan::Lowered narrower) {
 }
 
 // Pid 1 sends it to all at once: by one process as by any other.
-void Resident::freeze() {
+void Resident::signal_all(int signal) {
   for (const auto& [number, process] : processes_) {
     if (process->is_over()) continue;
-    process->signal(SIGSTOP, frame::SignalTo::all);
+    process->signal(signal, frame::SignalTo::all);
     return;
   }
+}
+
+void Resident::freeze() { signal_all(SIGSTOP); }
+
+void Resident::thaw() {
+  if (!is_frozen()) signal_all(SIGCONT);
 }
 
 bool Resident::is_frozen() const noexcept {

@@ -82,8 +82,11 @@ class Resident {
   // Until it does not.
   asio::awaitable<void> until_shut(std::uint16_t port);
 
-  // Stops everything in it, for good: nothing is started in it any more.
+  // Stops everything in it. By a response of its policy that is for good: nothing is started in it
+  // any more.
   void freeze();
+  // What freeze() stopped goes on; before: not by a response, which is for good.
+  void thaw();
   bool is_frozen() const noexcept;
   // It reaches nothing any more, by the rule at `rule`; whoever holds its network is to be told.
   void revoke_network(const std::string& rule);
@@ -114,6 +117,7 @@ class Resident {
   asio::awaitable<void> tell_of(std::shared_ptr<ResidentProcess> process, bool is_new);
   void forget_finished();
   void count_output(std::uint64_t bytes);
+  void signal_all(int signal);
 
   asio::any_io_executor executor_;
   const Clock& clock_;

@@ -26,6 +26,7 @@
 #include "http/exchange.h"
 #include "node/archive_worker.h"
 #include "node/audit_disk.h"
+#include "node/per_second.h"
 #include "node/quotas.h"
 #include "node/residents.h"
 
@@ -69,6 +70,7 @@ class Face {
   async::Task<void> set_timeout(Call& call);
   async::Task<void> refresh(Call& call);
   async::Task<void> metrics(Call& call);
+  async::Task<void> pause(Call& call);
 
   // Inside a sandbox, by its access token.
   using Inside = std::shared_ptr<node::Resident>;
@@ -93,12 +95,15 @@ class Face {
   async::Task<void> write_files(Call& call, Inside inside);
 
  private:
+  static constexpr std::size_t kMostLookups = 200;
+
   async::Task<void> serve_control(Call& call);
   // sandboxes.cc
   Result<Inside> living(const Call& call) const;
   std::string made_json(const node::Resident& resident) const;
   ListedSandbox listed(const node::Resident& resident) const;
   async::Task<void> prolong(Inside resident, std::uint64_t seconds, bool may_shorten);
+  async::Task<void> resume(Inside resident, std::uint64_t seconds);
   // services.cc
   async::Task<void> serve_inside(Call& call, std::string_view sandbox, std::string_view port);
   async::Task<void> serve_signed(Call& call);
@@ -116,6 +121,8 @@ class Face {
   AccessTokens tokens_;
   CallRecord record_;
   FollowedProcesses followed_;
+  // Of URLs that are looked up among all sandboxes: whoever reaches the node can ask for one.
+  node::PerSecond lookups_{kMostLookups};
   async::Scope* scope_ = nullptr;
 };
 

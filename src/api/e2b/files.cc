@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files of a sandbox, read and written: all of it is done inside, with the workload's rights.
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,50 @@ class Writing {
   FileRecord record_;
   frame::FileRequest request_{.act = frame::FileAct::write, .count = 1, .parents = true};
   std::string held_;
+};
+
+// The files of a form, each written as it comes.
+class FormFiles {
+ public:
+  FormFiles(Call& call, node::Resident& resident, audit::Log& log)
+      : call_{call}, resident_{resident}, log_{log} {
+    const auto named = call.query.find("path");
+    if (named != call.query.end()) only_path_ = named->second;
+  }
+
+  async::Task<void> take(const Multipart::Event& event) {
+    if (const auto* part = std::get_if<Multipart::Part>(&event)) {
+      if (part->name == "file") co_return begin(*part);
+    } else if (writing_) {
+      if (const auto* data = std::get_if<Multipart::Data>(&event)) {
+        co_return co_await writing_->add(data->bytes);
+      }
+      CO_TRY_DO(co_await writing_->conclude());
+      writing_.reset();
+    }
+    co_return Status{};
+  }
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  Status begin(const Multipart::Part& part) {
+    TRY(std::string path, inner_path(only_path_ ? *only_path_ : part.file_name.value_or("")));
+    if (std::ranges::find(paths_, path) != paths_.end()) {
+      return Error{Errc::invalid, fmt::format("'{}' stands there twice", path)};
+    }
+    call_.query.insert_or_assign("path", path);
+    TRY(FileCall file, FileCall::of(call_, resident_));
+    writing_.emplace(std::move(file), log_, call_, resident_.facts().id);
+    paths_.push_back(std::move(path));
+    return {};
+  }
+
+  Call& call_;
+  node::Resident& resident_;
+  audit::Log& log_;
+  std::optional<std::string> only_path_;
+  std::vector<std::string> paths_;
+  std::optional<Writing> writing_;
 };
 
 // By what clients know it as.
@@ -129,41 +174,21 @@ async::Task<void> Face::write_plain(Call& call, Inside inside) {
 async::Task<void> Face::write_form(Call& call, Inside inside) {
   const auto type = http::only(call.exchange.head().fields, "Content-Type");
   CO_TRY(Multipart form, Multipart::of_type(type.value_or("")));
-  const auto named = call.query.find("path");
-  const std::optional<std::string> only_path =
-      named == call.query.end() ? std::nullopt : std::optional{named->second};
-  std::vector<std::string> paths;
-  std::optional<Writing> writing;
+  FormFiles files{call, *inside, parts_.log};
   std::vector<char> room(frame::kMostFileBytes);
   while (!form.is_over()) {
-    CO_TRY(auto event, form.next());
-    if (!event) {
-      if (form.is_over()) break;
+    CO_TRY(const auto event, form.next());
+    if (event) {
+      CO_TRY_DO(co_await files.take(*event));
+    } else if (!form.is_over()) {
       CO_TRY(const std::size_t count, co_await call.exchange.read_some(room));
       if (count == 0) co_return Error{Errc::invalid, "the form breaks off"};
       form.push({room.data(), count});
-      continue;
-    }
-    if (const auto* part = std::get_if<Multipart::Part>(&*event)) {
-      if (part->name != "file") continue;
-      CO_TRY(std::string path, inner_path(only_path ? *only_path : part->file_name.value_or("")));
-      if (std::ranges::find(paths, path) != paths.end()) {
-        co_return Error{Errc::invalid, fmt::format("'{}' stands there twice", path)};
-      }
-      paths.push_back(path);
-      call.query.insert_or_assign("path", path);
-      CO_TRY(FileCall file, FileCall::of(call, *inside));
-      writing.emplace(std::move(file), parts_.log, call, inside->facts().id);
-    } else if (const auto* data = std::get_if<Multipart::Data>(&*event)) {
-      if (writing) CO_TRY_DO(co_await writing->add(data->bytes));
-    } else if (writing) {
-      CO_TRY_DO(co_await writing->conclude());
-      writing.reset();
     }
   }
-  if (paths.empty()) co_return Error{Errc::invalid, "the form has no part named `file`"};
+  if (files.paths().empty()) co_return Error{Errc::invalid, "the form has no part named `file`"};
   CO_TRY_DO(co_await parts_.disk.settled());
-  co_return co_await answer_json(call, 200, written_json(paths));
+  co_return co_await answer_json(call, 200, written_json(files.paths()));
 }
 
 }  // namespace cordon::api::e2b

@@ -53,31 +53,48 @@ bool is_directory(const NamedEntry& named) {
 }
 
 // What lies in a directory, and below it as deep as wanted; links are not walked.
-async::Task<void> gather(const Call& call, node::Resident& resident, std::string path,
-                         std::int64_t depth, std::vector<NamedEntry>& into) {
-  CO_TRY(FileCall file, file_at(call, resident, path));
-  const std::string above = path == "/" ? "" : path;
-  frame::FileRequest request{.act = frame::FileAct::list};
-  for (bool more = true; more;) {
-    CO_TRY(frame::FileReply reply, co_await file.ask(request));
-    more = reply.more && !reply.entries.empty();
-    if (more) request.bytes = reply.entries.back().name;
-    for (frame::FileEntry& entry : reply.entries) {
-      // What is no text has no name that a client could send back.
-      if (!is_utf8(entry.name)) continue;
-      if (into.size() >= kMostEntries) co_return Error{Errc::exhausted, "more than 100000 entries"};
-      const std::string name = above + "/" + entry.name;
-      const bool walks = entry.type == frame::FileType::directory && depth > 1;
-      NamedEntry named{.path = name, .entry = std::move(entry), .pointed = {}};
-      if (named.entry.type == frame::FileType::link) {
-        if (auto whole = co_await named_entry(call, resident, name)) named = *std::move(whole);
+class Gathering {
+ public:
+  Gathering(const Call& call, node::Resident& resident) : call_{call}, resident_{resident} {}
+
+  async::Task<void> walk(std::string path, std::int64_t depth) {
+    CO_TRY(FileCall file, file_at(call_, resident_, path));
+    const std::string above = path == "/" ? "" : path;
+    frame::FileRequest request{.act = frame::FileAct::list};
+    for (bool more = true; more;) {
+      CO_TRY(frame::FileReply reply, co_await file.ask(request));
+      more = reply.more && !reply.entries.empty();
+      if (more) request.bytes = reply.entries.back().name;
+      for (frame::FileEntry& entry : reply.entries) {
+        // What is no text has no name that a client could send back.
+        if (!is_utf8(entry.name)) continue;
+        std::string name = above + "/" + entry.name;
+        CO_TRY_DO(co_await add(std::move(name), std::move(entry), depth));
       }
-      into.push_back(std::move(named));
-      if (walks) CO_TRY_DO(co_await gather(call, resident, name, depth - 1, into));
     }
+    co_return Status{};
   }
-  co_return Status{};
-}
+  std::vector<NamedEntry> take() { return std::move(entries_); }
+
+ private:
+  async::Task<void> add(std::string path, frame::FileEntry entry, std::int64_t depth) {
+    if (entries_.size() >= kMostEntries) {
+      co_return Error{Errc::exhausted, "more than 100000 entries; list a part of them"};
+    }
+    NamedEntry named{.path = path, .entry = std::move(entry), .pointed = {}};
+    if (named.entry.type == frame::FileType::link) {
+      if (auto whole = co_await named_entry(call_, resident_, path)) named = *std::move(whole);
+    }
+    const bool walks = named.entry.type == frame::FileType::directory && depth > 1;
+    entries_.push_back(std::move(named));
+    if (!walks) co_return Status{};
+    co_return co_await walk(std::move(path), depth - 1);
+  }
+
+  const Call& call_;
+  node::Resident& resident_;
+  std::vector<NamedEntry> entries_;
+};
 
 async::Task<Message> message_of(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
@@ -122,10 +139,10 @@ async::Task<std::string> Face::list_directory(Call& call, Inside inside) {
   CO_TRY(const auto depth, message.number("depth"));
   CO_TRY(const NamedEntry top, co_await named_entry(call, *inside, path));
   if (!is_directory(top)) co_return Error{Errc::invalid, "path is not a directory: " + path};
-  std::vector<NamedEntry> entries;
+  Gathering gathering{call, *inside};
   const std::int64_t levels = std::clamp<std::int64_t>(depth.value_or(1), 1, kDeepest);
-  CO_TRY_DO(co_await gather(call, *inside, std::move(path), levels, entries));
-  co_return entries_json(entries);
+  CO_TRY_DO(co_await gathering.walk(std::move(path), levels));
+  co_return entries_json(gathering.take());
 }
 
 async::Task<std::string> Face::remove(Call& call, Inside inside) {

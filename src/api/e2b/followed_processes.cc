@@ -31,15 +31,12 @@ Reader::~Reader() {
   followed_->settle();
 }
 
-Followed FollowedProcesses::add(std::shared_ptr<node::Resident> resident,
-                                std::shared_ptr<node::ResidentProcess> process,
-                                ProcessConfig config, std::string tag) {
-  const std::string id = resident->facts().id.text();
-  const std::uint32_t number = process->number();
-  auto followed = std::make_shared<FollowedProcess>(
-      FollowedProcess{std::move(resident), std::move(process), std::move(config), std::move(tag)});
-  by_sandbox_[id].insert_or_assign(number, followed);
-  return followed;
+Followed FollowedProcesses::add(FollowedProcess followed) {
+  const std::string id = followed.resident->facts().id.text();
+  const std::uint32_t number = followed.process->number();
+  auto shared = std::make_shared<FollowedProcess>(std::move(followed));
+  by_sandbox_[id].insert_or_assign(number, shared);
+  return shared;
 }
 
 void FollowedProcesses::remove(const FollowedProcess& followed) {

@@ -50,9 +50,7 @@ class Reader {
 
 class FollowedProcesses {
  public:
-  Followed add(std::shared_ptr<node::Resident> resident,
-               std::shared_ptr<node::ResidentProcess> process, ProcessConfig config,
-               std::string tag);
+  Followed add(FollowedProcess followed);
   void remove(const FollowedProcess& followed);
 
   // Those that run, and those that have ended lately where they are asked for by name.

@@ -112,8 +112,9 @@ Result<int> read_signal(const Message& message) {
   const auto name = message.text("signal");
   if (name && *name == "SIGNAL_SIGKILL") return SIGKILL;
   if (name && *name == "SIGNAL_SIGTERM") return SIGTERM;
-  const auto number = message.number("signal");
-  if (number && (*number == SIGKILL || *number == SIGTERM)) return static_cast<int>(**number);
+  const auto sent = message.number("signal");
+  const std::int64_t number = sent ? sent->value_or(0) : 0;
+  if (number == SIGKILL || number == SIGTERM) return static_cast<int>(number);
   return Error{Errc::invalid, "`signal` is SIGNAL_SIGTERM or SIGNAL_SIGKILL"};
 }
 

@@ -68,6 +68,17 @@ wire::StartRequest start_request(const StartMessage& start, const node::Resident
   return request;
 }
 
+Result<FollowedProcess> started_in(const Face::Inside& inside, std::string_view message) {
+  TRY(StartMessage start, read_start(message));
+  if (!start.config.directory.empty()) {
+    TRY(start.config.directory, inner_path(start.config.directory));
+  }
+  sandbox::Command command = node::command_of(start_request(start, *inside), inside->lowered());
+  command.input = start.has_input;
+  TRY(auto process, inside->start(std::move(command)));
+  return FollowedProcess{inside, std::move(process), std::move(start.config), std::move(start.tag)};
+}
+
 // Why it never ran, to its client.
 ConnectError not_started(const FollowedProcess& followed) {
   const auto& failed = followed.process->failed();
@@ -162,8 +173,10 @@ asio::awaitable<void> keep(Followed followed, std::optional<std::chrono::millise
     }
   }
   static_cast<void>(co_await until_over(followed.get()));
-  asio::steady_timer rest{co_await asio::this_coro::executor, kKept};
-  co_await rest.async_wait(asio::use_awaitable);
+  if (!followed->resident->is_ending()) {
+    asio::steady_timer rest{co_await asio::this_coro::executor, kKept};
+    co_await rest.async_wait(asio::use_awaitable);
+  }
   all.remove(*followed);
 }
 
@@ -191,25 +204,13 @@ async::Task<void> Face::send_to(Reader& reader, Call& call,
 async::Task<void> Face::start_process(Call& call, Inside inside) {
   CO_TRY(const std::string message, co_await message_of(call));
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
-  auto start = read_start(message);
-  auto process = Result<std::shared_ptr<node::ResidentProcess>>{Error{Errc::invalid, ""}};
-  if (start) {
-    if (!start->config.directory.empty()) {
-      CO_TRY(start->config.directory, inner_path(start->config.directory));
-    }
-    sandbox::Command command = node::command_of(start_request(*start, *inside), inside->lowered());
-    command.input = start->has_input;
-    process = inside->start(std::move(command));
-  } else {
-    process = start.error();
-  }
-  if (!process) {
-    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(process.error()))));
+  auto started = started_in(inside, message);
+  if (!started) {
+    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(started.error()))));
     co_return co_await call.exchange.finish();
   }
   const auto limit = limit_of(call);
-  const Followed followed =
-      followed_.add(inside, *process, std::move(start->config), std::move(start->tag));
+  const Followed followed = followed_.add(*std::move(started));
   // Before anything can be let go that nobody has read.
   Reader reader{followed, node::Offsets{}};
   scope_->spawn(keep(followed, limit, followed_));
@@ -238,7 +239,7 @@ async::Task<void> Face::connect_process(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::list_processes(Call& call, Inside inside) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY_DO(co_await call.exchange.read_body(kLargestMessage));
   std::vector<ListedProcess> all;
   for (const Followed& each : followed_.living(*inside)) {
     all.push_back({each->config, each->process->pid(), each->tag});

@@ -90,6 +90,10 @@ void write_texts(wire::JsonWriter& json, std::string_view name,
 
 }  // namespace
 
+bool is_paused(const std::map<std::string, std::string>& labels) {
+  return labels.contains(std::string{kPausedLabel});
+}
+
 bool is_usual_template(std::string_view name) noexcept {
   return std::ranges::find(kUsual, name) != kUsual.end();
 }

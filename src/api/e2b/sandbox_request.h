@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,13 @@ namespace cordon::api::e2b {
 // What is remembered of one beside what every sandbox has, among its labels.
 inline constexpr std::string_view kOwnLabels = "e2b.";
 inline constexpr std::string_view kTemplateLabel = "e2b.template";
+inline constexpr std::string_view kPausedLabel = "e2b.paused";  // there: it is
 
 // Where a request says nothing.
 inline constexpr std::uint64_t kUsualLife = 300;  // seconds
+
+// Whether what has these labels stands still.
+bool is_paused(const std::map<std::string, std::string>& labels);
 
 // The templates that stand for the node's own image.
 bool is_usual_template(std::string_view name) noexcept;

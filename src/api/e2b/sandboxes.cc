@@ -19,6 +19,8 @@ constexpr std::size_t kLargestBody = std::size_t{1} << 20U;
 constexpr std::uint64_t kMostListed = 1000;
 constexpr std::uint64_t kListed = 100;
 constexpr std::chrono::seconds kUsageWithin{5};
+// How long one that is paused is kept for who wants it back.
+constexpr std::uint64_t kKeptPaused = std::uint64_t{24} * 3600;  // seconds
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
 
 std::string template_of(const node::Labels& labels) {
@@ -113,7 +115,7 @@ ListedSandbox Face::listed(const node::Resident& resident) const {
           .processors = (limits.milli_cpus.value_or(1000) + 999) / 1000,
           .memory_megabytes = limits.memory.value_or(0) / kMebi,
           .disk_megabytes = resident.lowered().plan.disk.bytes / kMebi,
-          .is_paused = false};
+          .is_paused = is_paused(resident.facts().labels)};
 }
 
 async::Task<void> Face::create(Call& call) {
@@ -143,8 +145,46 @@ async::Task<void> Face::connect(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const std::uint64_t seconds, seconds_of(message, "timeout", kUsualLife));
-  CO_TRY_DO(co_await prolong(resident, seconds, false));
-  co_return co_await answer_json(call, 200, made_json(*resident));
+  const bool was_paused = is_paused(resident->facts().labels);
+  if (was_paused) {
+    CO_TRY_DO(co_await resume(resident, seconds));
+  } else {
+    CO_TRY_DO(co_await prolong(resident, seconds, false));
+  }
+  co_return co_await answer_json(call, was_paused ? 201 : 200, made_json(*resident));
+}
+
+// What runs in it stands still, in its memory, until it is asked for again; its label says so to
+// the next node too.
+async::Task<void> Face::pause(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  CO_TRY(const Message message, Message::read(body));
+  CO_TRY(const auto with_memory, message.boolean("memory"));
+  if (!with_memory.value_or(true)) {
+    co_return Error{Errc::invalid, "`memory`: this node keeps it; files alone are not kept"};
+  }
+  if (is_paused(resident->facts().labels))
+    co_return Error{Errc::exists, "the sandbox is paused already"};
+  node::Labels labels = resident->facts().labels;
+  labels.emplace(kPausedLabel, "true");
+  node::WhyNotAdmitted why;
+  const WallTime kept = parts_.clock.wall() + std::chrono::seconds{kKeptPaused};
+  CO_TRY_DO(co_await parts_.residents.change(
+      resident, {.expires = kept, .labels = std::move(labels), .policy = {}}, why));
+  resident->freeze();
+  co_return co_await answer_nothing(call);
+}
+
+async::Task<void> Face::resume(Inside resident, std::uint64_t seconds) {
+  node::Labels labels = resident->facts().labels;
+  labels.erase(std::string{kPausedLabel});
+  node::WhyNotAdmitted why;
+  const WallTime expires = parts_.clock.wall() + std::chrono::seconds{seconds};
+  CO_TRY_DO(co_await parts_.residents.change(
+      resident, {.expires = expires, .labels = std::move(labels), .policy = {}}, why));
+  resident->thaw();
+  co_return Status{};
 }
 
 async::Task<void> Face::set_timeout(Call& call) {
@@ -170,12 +210,14 @@ async::Task<void> Face::list(Call& call) {
   const std::uint64_t most = std::clamp<std::uint64_t>(limit.value_or(kListed), 1, kMostListed);
   CO_TRY(const node::Labels wanted, wanted_metadata(call.query));
   const auto state = call.query.find("state");
-  const bool wants_running =
-      state == call.query.end() || state->second.find("running") != std::string::npos;
+  const auto wants = [&](std::string_view name) {
+    return state == call.query.end() || state->second.find(name) != std::string::npos;
+  };
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   const auto accept = [&](const node::Resident& resident) {
     const node::ResidentFacts& facts = resident.facts();
-    if (resident.is_ending() || !wants_running) return false;
+    if (resident.is_ending() || !wants(is_paused(resident.facts().labels) ? "paused" : "running"))
+      return false;
     if (!call.tenant.empty() && facts.tenant != call.tenant) return false;
     const token::Query query{.operation = token::Operation::sandbox_read,
                              .tenant = facts.tenant,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/e2b/face.h"
+#include "api/e2b/sandbox_request.h"
 #include "base/base64.h"
 
 namespace cordon::api::e2b {
@@ -104,6 +105,11 @@ Result<std::string> named_user(const Call& call) {
   return pair->substr(0, pair->size() - 1);
 }
 
+// One that ends, or stands still, is told of as gone.
+bool is_there(const Face::Inside& inside) {
+  return inside && !inside->is_ending() && !is_paused(inside->facts().labels);
+}
+
 // What a signature of this call would be over; nothing: it is not of a file.
 std::optional<SignedFile> signed_file(const Call& call) {
   const auto value = [&](std::string_view name) {
@@ -115,8 +121,11 @@ std::optional<SignedFile> signed_file(const Call& call) {
                   .use = call.exchange.head().method == "POST" ? FileUse::write : FileUse::read,
                   .expires = {}};
   const auto expires = number_of(call, "signature_expiration");
-  if (!expires || (*expires && **expires > INT64_MAX)) return std::nullopt;
-  if (*expires) file.expires = static_cast<std::int64_t>(**expires);
+  if (!expires) return std::nullopt;
+  const std::optional<std::uint64_t> seconds = *expires;
+  if (!seconds) return file;
+  if (*seconds > INT64_MAX) return std::nullopt;
+  file.expires = static_cast<std::int64_t>(*seconds);
   return file;
 }
 
@@ -139,7 +148,7 @@ bool Face::is_open(const Call& call, const node::Resident& resident) const {
 async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::string_view port) {
   const auto id = SandboxId::parse(sandbox);
   const Inside inside = id && parts_.ids.read(*id) ? parts_.residents.find(*id) : nullptr;
-  if (!inside || inside->is_ending()) co_return co_await answer_gone(call, sandbox, {});
+  if (!is_there(inside)) co_return co_await answer_gone(call, sandbox, {});
   const http::RequestHead& head = call.exchange.head();
   if (!port.empty() && port != kServicesPort) co_return co_await answer_gone(call, sandbox, port);
   if (head.method == "GET" && head.target.path == "/health")
@@ -199,6 +208,8 @@ async::Task<void> Face::serve_signed(Call& call) {
   const auto signature = call.query.find("signature");
   const auto file = signed_file(call);
   if (signature == call.query.end() || !file) co_return co_await answer_locked(call);
+  lookups_.begins(parts_.clock.ticks());
+  if (!lookups_.take()) co_return Error{Errc::exhausted, "too many signed URLs in this second"};
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   const auto meant = [&](const node::Resident& resident) {
     return !resident.is_ending() &&
@@ -206,7 +217,7 @@ async::Task<void> Face::serve_signed(Call& call) {
                      signature->second, now);
   };
   const auto found = parts_.residents.list("", 1, meant);
-  if (found.empty()) co_return co_await answer_locked(call);
+  if (found.empty() || !is_there(found.front())) co_return co_await answer_locked(call);
   call.places = {found.front()->facts().id.text()};
   call.tenant = found.front()->facts().tenant;
   CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));

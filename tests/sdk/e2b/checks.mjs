@@ -205,6 +205,26 @@ const checks = {
     assert(metrics.diskTotal > 0 && metrics.cpuCount >= 1, metrics)
   }, { metadata: { u: 'a b' } }),
 
+  paused: inside(async (sandbox) => {
+    await sandbox.files.write('kept', 'kept')
+    const counting = await sandbox.commands.run('i=0; while true; do i=$((i+1)); echo $i > count; sleep 0.05; done', { background: true, timeoutMs: 0 })
+    await within(5, () => sandbox.files.exists('count'), 'it does not count')
+    assert.equal(await sandbox.pause(), true)
+    assert.equal(await sandbox.pause(), false)
+    assert.equal(await sandbox.isRunning(), false)
+    const [listed] = await Sandbox.list({ query: { state: ['paused'] } }).nextItems()
+    assert.equal(listed.sandboxId, sandbox.sandboxId)
+    await assert.rejects(sandbox.commands.run('true'), SandboxNotFoundError)
+    await pause(300)
+    const again = await Sandbox.connect(sandbox.sandboxId)
+    assert.equal(await again.files.read('kept'), 'kept')
+    const before = Number(await again.files.read('count'))
+    await within(5, async () => Number(await again.files.read('count')) > before, 'it does not go on')
+    // What was made before the pause still opens it.
+    assert.equal((await sandbox.commands.run('echo on')).stdout, 'on\n')
+    assert.equal(await counting.kill(), true)
+  }),
+
   refused: inside(async (sandbox) => {
     await assert.rejects(Sandbox.create({ apiKey: 'e2b_00' }), AuthenticationError)
     const id = { 'E2b-Sandbox-Id': sandbox.sandboxId, 'E2b-Sandbox-Port': '49983' }
