@@ -8,6 +8,7 @@
 #include "async/waiting.h"
 #include "node/start_command.h"
 #include "os/fault_point.h"
+#include "plan/ingress.h"
 #include "plan/narrow.h"
 
 namespace cordon::node {
@@ -154,7 +155,7 @@ void Resident::take_response(const frame::Response& taken) {
 }
 
 bool Resident::lets_in(std::uint16_t port) const {
-  return std::ranges::find(lowered_.ingress, port) != lowered_.ingress.end();
+  return plan::lets_in(lowered_.ingress, port);
 }
 
 asio::awaitable<void> Resident::until_shut(std::uint16_t port) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/ingress.h"
+#include "plan/ingress.h"
 #include "plan/lowering_test.h"
 #include "plan/survey.h"
 
@@ -45,6 +47,25 @@ TEST(Ingress, IsOfListedPortsWhereSomebodyHoldsIt) {
       policy::attenuate(policy_from("[network]\ningress = [80, 443]\n"), policy_from(kListed));
   EXPECT_EQ(lower(under, full_host(false), node)->ingress, std::vector<std::uint16_t>{80});
   EXPECT_FALSE(refused(kListed, situation_of()).empty());
+}
+
+TEST(Ingress, IsOfEveryPortWhereAllDocumentsSaySo) {
+  constexpr std::string_view kEvery = "[network]\ningress = \"every_port\"\n";
+  Situation node = situation_of();
+  node.has_tunnels = true;
+  const Lowered open = lowered(kEvery, full_host(false), node);
+  EXPECT_TRUE(lets_in(open.ingress, 1));
+  EXPECT_TRUE(lets_in(open.ingress, 65535));
+  EXPECT_EQ(mechanism(open, "ingress").detail, "tunnels to any port");
+  const auto under = [&](std::string_view ceiling) {
+    return lower(policy::attenuate(policy_from(ceiling), policy_from(kEvery)), full_host(false),
+                 node)
+        ->ingress;
+  };
+  EXPECT_EQ(under("[network]\ningress = [80, 443]\n"), (std::vector<std::uint16_t>{80, 443}));
+  EXPECT_EQ(under(""), std::vector<std::uint16_t>{});
+  EXPECT_EQ(under("[network]\ningress = \"deny_all\"\n"), std::vector<std::uint16_t>{});
+  EXPECT_FALSE(lets_in({80, 443}, 8080));
 }
 
 TEST(Monitor, SeesWhatThePolicyAsksForWhereSomebodyLooks) {

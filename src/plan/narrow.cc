@@ -133,6 +133,15 @@ Result<Lowered> narrow(const Lowered& lowered, policy::PolicyDocument by,
   if (narrower.network) {
     TRY_DO(narrow(*narrower.network, serve_of(*narrowing, narrower.network->id)));
   }
+  // Of all that were let in, those that it names are left.
+  if (lets_in(narrower.ingress, policy::kAnyPort)) {
+    for (const policy::Port& port : document.document().network.ingress.items) {
+      narrower.ingress.push_back(port.value);
+    }
+    std::ranges::sort(narrower.ingress);
+    const auto [first, last] = std::ranges::unique(narrower.ingress);
+    narrower.ingress.erase(first, last);
+  }
   std::erase_if(narrower.ingress,
                 [&](std::uint16_t port) { return !document.decide_ingress(port).allowed(); });
   const policy::Limits limits = narrowing->settings().limits;

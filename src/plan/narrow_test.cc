@@ -78,6 +78,19 @@ TEST(Narrow, TakesPortsAndBudgets) {
   EXPECT_EQ(narrowed(after, R"({"network": {"ingress": "deny_all"}})").ingress.size(), 0U);
 }
 
+TEST(Narrow, LeavesOfEveryPortThoseThatItNames) {
+  Situation situation = situation_of();
+  situation.has_tunnels = true;
+  const Lowered open =
+      lowered("[network]\ningress = \"every_port\"\n", full_host(false), situation);
+  const auto after = [&](std::string_view json) { return narrowed(open, json).ingress; };
+  EXPECT_EQ(after(R"({"network": {"ingress": [9090, 80]}})"),
+            (std::vector<std::uint16_t>{80, 9090}));
+  EXPECT_EQ(after(R"({"network": {"ingress": "deny_all"}})"), std::vector<std::uint16_t>{});
+  EXPECT_EQ(after(R"({"network": {"ingress": "every_port"}})"), open.ingress);
+  EXPECT_EQ(after(R"({"resources": {"cpu_seconds": 5}})"), open.ingress) << "it was not spoken of";
+}
+
 TEST(Narrow, SaysWhatHoldsNow) {
   const Lowered after =
       narrowed(wide(), R"({"network": {"ingress": [9090]}, "resources": {"cpu_seconds": 5}})");

@@ -97,7 +97,9 @@ Decision CheckedDocument::decide_ingress(std::uint16_t port) const {
   const auto& ingress = document_.network.ingress;
   if (!ingress.place && narrows_only())
     return {.effect = Effect::allow, .reason = Reason::no_opinion};
-  const auto listed = std::ranges::find(ingress.items, port, &Port::value);
+  const auto listed = std::ranges::find_if(ingress.items, [&](const Port& each) {
+    return each.value == port || each.value == kAnyPort;
+  });
   if (listed == ingress.items.end()) {
     return {.reason = Reason::ingress_not_listed, .place = ingress.place.value_or(Place{})};
   }

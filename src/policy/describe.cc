@@ -169,7 +169,10 @@ class Describe {
            port.place);
     }
     for (const Port& port : network.ingress.items) {
-      line("network", fmt::format("the API may tunnel to port {}", port.value), port.place);
+      line("network",
+           port.value == kAnyPort ? "the API may tunnel to any port"
+                                  : fmt::format("the API may tunnel to port {}", port.value),
+           port.place);
     }
     if (network.ingress.place && network.ingress.items.empty()) {
       line("network", "nothing may connect from outside", *network.ingress.place);

@@ -118,13 +118,15 @@ struct HostDenial {
 };
 
 using Port = Stated<std::uint16_t>;
+// Where every port is meant.
+inline constexpr std::uint16_t kAnyPort = 0;
 
 struct Network {
   Maybe<NetworkMode> mode;
   Listed<EgressRule> egress_allowlist;
   Listed<HostDenial> egress_denylist;
   Maybe<bool> ask;
-  Listed<Port> ingress;  // empty: deny_all
+  Listed<Port> ingress;  // empty: deny_all; with kAnyPort: every_port
   Listed<Port> host_ports;
   Maybe<std::uint64_t> requests_per_minute;
   Maybe<std::uint64_t> connections;

@@ -125,7 +125,7 @@ constexpr Key kKeys[] = {
           0,
           0,
           "false"}),
-    {"network.ingress", Kind::text_or_ports, "ports that the API may tunnel to", "deny_all", 0, 0,
+    {"network.ingress", Kind::text_or_ports, "ports that the API may tunnel to", "deny_all every_port", 0, 0,
      "deny_all"},
     held({"network.host_ports",
           Kind::ports,

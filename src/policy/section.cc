@@ -68,7 +68,10 @@ Listed<Port> Section::ports(std::string_view name) const {
   const Value* const value = find(name);
   if (value == nullptr) return listed;
   listed.place = Place{0, value->mark};
-  if (value->list() == nullptr) return listed;  // "deny_all"
+  if (const std::string* const text = value->text()) {
+    if (*text == "every_port") listed.items.push_back({kAnyPort, {0, value->mark}});
+    return listed;  // "deny_all": none
+  }
   for (const Value& item : *value->list()) {
     listed.items.push_back({static_cast<std::uint16_t>(*item.integer()), {0, item.mark}});
   }

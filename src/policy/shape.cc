@@ -94,10 +94,12 @@ class Shape {
                     [&](const Value& item) { choice(item, key, name); });
       case Kind::ports:
         return each(value, name, "a list of ports", [&](const Value& item) { port(item, name); });
-      case Kind::text_or_ports:
+      case Kind::text_or_ports: {
         if (value.text() != nullptr) return choice(value, key, name);
-        return each(value, name, fmt::format("{} or a list of ports", in_quotes(key.choices)),
-                    [&](const Value& item) { port(item, name); });
+        auto known = choices_of(key);
+        known.emplace_back("a list of ports");
+        return each(value, name, in_words(known), [&](const Value& item) { port(item, name); });
+      }
       default:
         return nested(value, key, name);
     }
