@@ -31,15 +31,21 @@ Error gone() { return Error{Errc::unavailable, "the server inside ended the conn
 
 }  // namespace
 
-http::RequestHead inner_head(const http::RequestHead& outer, std::string path, std::uint16_t port) {
+http::RequestHead inner_head(const http::RequestHead& outer, std::string path, std::uint16_t port,
+                             Credentials credentials) {
   http::RequestHead inner = outer;
   inner.target = {.path = std::move(path), .query = outer.target.query};
   inner.version = http::Version::http11;
   inner.host = {.host = "localhost", .port = port};
   http::strip_hop_by_hop(inner.fields);
   for (const std::string_view ours :
-       {"authorization", "proxy-authorization", "cordon-tenant", "expect"}) {
+       {"proxy-authorization", "cordon-tenant", "expect", "e2b-sandbox-id", "e2b-sandbox-port",
+        "e2b-traffic-access-token", "x-access-token"}) {
     http::remove_all_spellings(inner.fields, ours);
+  }
+  if (credentials == Credentials::of_the_inner) return inner;
+  for (const std::string_view shown : {"authorization", "x-api-key"}) {
+    http::remove_all_spellings(inner.fields, shown);
   }
   return inner;
 }

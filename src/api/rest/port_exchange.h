@@ -22,9 +22,16 @@
 
 namespace cordon::api {
 
+// Whose the credentials of a request are.
+enum class Credentials : std::uint8_t {
+  ours,          // the server inside gets none of them
+  of_the_inner,  // what opened the way has a name of its own, and is taken off
+};
+
 // As the server inside gets it: from /, for localhost, without what is for us or for this hop
-// alone; above all without the token, however it is spelt.
-http::RequestHead inner_head(const http::RequestHead& outer, std::string path, std::uint16_t port);
+// alone; above all without what it was let in by, however that is spelt.
+http::RequestHead inner_head(const http::RequestHead& outer, std::string path, std::uint16_t port,
+                             Credentials credentials);
 
 // Of its answer, as the client gets it: without what only we say.
 http::Fields outer_fields(http::Fields fields, std::string request);

@@ -24,6 +24,9 @@ TEST(InnerHead, HasNothingThatIsOurs) {
                                            {"Authorization_", "kept: another name"},
                                            {"proxy_authorization", "x"},
                                            {"Proxy-Authorization", "x"},
+                                           {"X-API-Key", "cdnk_x"},
+                                           {"x_api_key", "cdnk_x"},
+                                           {"E2B-Sandbox-Id", "i"},
                                            {"Cordon-Tenant", "acme"},
                                            {"Cordon_Tenant", "acme"},
                                            {"Connection", "keep-alive, X-Hop, Authorization"},
@@ -33,7 +36,7 @@ TEST(InnerHead, HasNothingThatIsOurs) {
                                            {"Upgrade", "h2c"},
                                            {"Cookie", "a=b"},
                                            {"X-Own", "y"}}};
-  const http::RequestHead inner = inner_head(outer, "/x", 3000);
+  const http::RequestHead inner = inner_head(outer, "/x", 3000, Credentials::ours);
   EXPECT_EQ(inner.target.path, "/x");
   EXPECT_EQ(inner.target.query, "q");
   EXPECT_EQ(inner.host, (http::Authority{"localhost", 3000}));
@@ -43,7 +46,21 @@ TEST(InnerHead, HasNothingThatIsOurs) {
   const auto written = http::serialise(inner, http::framing_of(inner), http::After::close);
   ASSERT_TRUE(written);
   EXPECT_EQ(written->find("cdn1_"), std::string::npos);
+  EXPECT_EQ(written->find("cdnk_"), std::string::npos);
   EXPECT_TRUE(written->starts_with("POST /x?q HTTP/1.1\r\nHost: localhost:3000\r\n")) << *written;
+}
+
+TEST(InnerHead, KeepsCredentialsThatAreForTheServerInside) {
+  const http::RequestHead outer{.method = "GET",
+                                .target = {.path = "/y"},
+                                .host = {.host = "3000-i.example", .port = {}},
+                                .fields = {{"Authorization", "Bearer inner"},
+                                           {"E2B-Traffic-Access-Token", "t"},
+                                           {"e2b-sandbox-port", "3000"},
+                                           {"X-Access-Token", "t"},
+                                           {"X-API-Key", "inner"}}};
+  EXPECT_EQ(inner_head(outer, "/y", 3000, Credentials::of_the_inner).fields,
+            (http::Fields{{"Authorization", "Bearer inner"}, {"X-API-Key", "inner"}}));
 }
 
 TEST(OuterFields, SayNothingInOurName) {
@@ -106,7 +123,7 @@ http::ServerRig::Setup passing(const std::deque<std::string>& said, PortTimes ti
       const auto script = std::make_shared<Script>(executor);
       script->said = std::move(says);
       PortExchange passes{executor, asked, std::make_unique<ScriptedTunnel>(script), "r1", limits};
-      auto done = co_await passes.run(inner_head(asked.head(), "/", 80));
+      auto done = co_await passes.run(inner_head(asked.head(), "/", 80, Credentials::ours));
       if (done || asked.is_answered()) co_return done;
       co_return co_await asked.answer(done.error().code() == Errc::timeout ? 504 : 502, {}, {});
     }(exchange, said, times);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "api/rest/port_exchange.h"
+#include "api/rest/port_passage.h"
 #include "api/rest/rest.h"
 #include "async/deadline.h"
 #include "async/unless.h"
@@ -51,24 +52,36 @@ wire::ProblemAnswer no_answer(std::uint16_t port, const Error& error) {
 
 }  // namespace
 
+async::Task<PortWay> open_port(std::shared_ptr<node::Resident> resident, std::uint16_t port) {
+  CO_TRY(auto tunnel, co_await async::within(kOpen, resident->sandbox().tunnel(port)));
+  co_return PortWay{std::move(resident), port, std::move(tunnel)};
+}
+
+async::Task<void> pass_to_port(Call& call, PortWay way, std::string path, Credentials credentials) {
+  const std::uint16_t port = way.port;
+  PortExchange passing{co_await asio::this_coro::executor, call.exchange, std::move(way.tunnel),
+                       call.id};
+  auto passed = co_await async::unless(
+      way.resident->until_shut(port), [&] { return !way.resident->lets_in(port); },
+      passing.run(inner_head(call.exchange.head(), std::move(path), port, credentials)),
+      Error{Errc::denied, "the sandbox's policy was narrowed, and lets nobody in there any more"});
+  // A sandbox that breaks off is no failure of ours.
+  if (!passed) call.exchange.break_off();
+  co_return passed;
+}
+
 async::Task<void> Rest::proxy_port(Call& call) {
   CO_TRY(const auto resident, living(call));
   CO_TRY(const std::uint16_t port, port_of(call.places.at(1)));
   if (!resident->lets_in(port)) {
     co_return co_await answer_problem(call, not_listed(port, resident->lowered().ingress));
   }
-  auto tunnel = co_await async::within(kOpen, resident->sandbox().tunnel(port));
+  auto way = co_await open_port(resident, port);
   // Too many are open: that is the client's to mend.
-  if (!tunnel && tunnel.error().code() == Errc::exhausted) co_return tunnel.error();
-  if (!tunnel) co_return co_await answer_problem(call, no_answer(port, tunnel.error()));
-  PortExchange passing{co_await asio::this_coro::executor, call.exchange, *std::move(tunnel),
-                       call.id};
-  auto passed = co_await async::unless(
-      resident->until_shut(port), [&] { return !resident->lets_in(port); },
-      passing.run(inner_head(call.exchange.head(), call.places.at(2), port)),
-      Error{Errc::denied, "the sandbox's policy was narrowed, and lets nobody in there any more"});
-  // A sandbox that breaks off is no failure of ours.
-  if (!passed) call.exchange.break_off();
+  if (!way && way.error().code() == Errc::exhausted) co_return way.error();
+  if (!way) co_return co_await answer_problem(call, no_answer(port, way.error()));
+  const Status passed =
+      co_await pass_to_port(call, *std::move(way), call.places.at(2), Credentials::ours);
   if (passed || call.exchange.is_answered() || call.exchange.has_faulty_body()) co_return passed;
   co_return co_await answer_problem(call, no_answer(port, passed.error()));
 }
