@@ -54,6 +54,24 @@ bool is_below(std::string_view path, std::string_view top) {
   return path == top || (path.starts_with(top) && path[top.size()] == '/');
 }
 
+struct HostPlace {
+  std::string port;
+  std::string sandbox;
+};
+
+// Of a host that names a port of a sandbox: "3000-ID.any.domain".
+std::optional<HostPlace> host_place(const http::RequestHead& head) {
+  const std::string& host = head.host.host;
+  const std::size_t dot = host.find('.');
+  const std::size_t hyphen = host.find('-');
+  if (dot == std::string::npos || hyphen >= dot || hyphen == 0) return std::nullopt;
+  HostPlace place{host.substr(0, hyphen), host.substr(hyphen + 1, dot - hyphen - 1)};
+  if (place.port.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  // What follows a further hyphen is for nobody.
+  place.sandbox = place.sandbox.substr(0, place.sandbox.find('-'));
+  return SandboxId::parse(place.sandbox) ? std::optional{place} : std::nullopt;
+}
+
 // All that is wrong, in one text: clients show nothing else.
 std::string words_of(const wire::ProblemAnswer& problem) {
   std::string words = problem.detail;
@@ -81,7 +99,7 @@ async::Task<void> answer_error(Call& call, const Error& error) {
 }
 
 bool Face::is_for(const http::RequestHead& head) {
-  if (http::count(head.fields, kSandboxField) > 0) return true;
+  if (http::count(head.fields, kSandboxField) > 0 || host_place(head)) return true;
   const std::string& path = head.target.path;
   return path == kSignedPath ||
          std::ranges::any_of(kTops, [&](std::string_view top) { return is_below(path, top); });
@@ -99,7 +117,9 @@ async::Task<void> Face::handle(http::Exchange& exchange) {
             .route = nullptr,
             .record = &record_};
   Status served;
-  if (http::count(head.fields, kSandboxField) > 0) {
+  if (const auto place = host_place(head)) {
+    served = co_await serve_inside(call, place->sandbox, place->port);
+  } else if (http::count(head.fields, kSandboxField) > 0) {
     const auto sandbox = http::only(head.fields, kSandboxField);
     const auto port = http::only(head.fields, kPortField);
     served = co_await serve_inside(call, sandbox.value_or(""), port.value_or(""));

@@ -100,13 +100,14 @@ class Face {
   async::Task<void> serve_control(Call& call);
   // sandboxes.cc
   Result<Inside> living(const Call& call) const;
-  std::string made_json(const node::Resident& resident) const;
+  std::string made_json(const Call& call, const node::Resident& resident) const;
   ListedSandbox listed(const node::Resident& resident) const;
   async::Task<void> prolong(Inside resident, std::uint64_t seconds, bool may_shorten);
   async::Task<void> resume(Inside resident, std::uint64_t seconds);
   // services.cc
   async::Task<void> serve_inside(Call& call, std::string_view sandbox, std::string_view port);
   async::Task<void> serve_signed(Call& call);
+  async::Task<void> serve_port(Call& call, Inside inside, std::string_view port);
   async::Task<void> serve_service(Call& call, Inside inside);
   bool is_open(const Call& call, const node::Resident& resident) const;
   // processes.cc

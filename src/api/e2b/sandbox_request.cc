@@ -42,6 +42,7 @@ struct Reach {
   bool everywhere = false;
   std::vector<std::string> allowed;
   std::vector<std::string> denied;
+  bool is_private = false;  // who comes in shows a token
 };
 
 Result<Reach> reach_of(const Message& message, const Message* network) {
@@ -51,6 +52,8 @@ Result<Reach> reach_of(const Message& message, const Message* network) {
   if (network == nullptr) return reach;
   TRY(reach.allowed, network->texts("allowOut"));
   TRY(reach.denied, network->texts("denyOut"));
+  TRY(const auto is_public, network->boolean("allowPublicTraffic"));
+  reach.is_private = !is_public.value_or(true);
   if (std::erase(reach.denied, kEverywhere) > 0) reach.everywhere = false;
   return reach;
 }
@@ -63,10 +66,13 @@ void write_list(wire::JsonWriter& json, std::string_view name,
   json.end_array();
 }
 
+// Servers inside are reached by whoever knows the sandbox's name, as the clients expect; what goes
+// out is another matter.
 void write_network(wire::JsonWriter& json, const Reach& reach) {
-  if (!reach.everywhere && reach.allowed.empty()) return;
   json.key("network");
   json.begin_object();
+  json.text("ingress", "every_port");
+  if (!reach.everywhere && reach.allowed.empty()) return json.end_object();
   json.text("mode", reach.everywhere ? "public" : "restricted");
   if (!reach.everywhere) {
     std::vector<std::string> rules;
@@ -120,6 +126,7 @@ Result<std::string> as_create_request(std::string_view body) {
   TRY(const auto variables, message.texts_by_name("envVars"));
   TRY(const Reach reach, reach_of(message, network ? &*network : nullptr));
   labels.emplace(kTemplateLabel, template_id);
+  if (reach.is_private) labels.emplace(kPrivateLabel, "true");
   wire::JsonWriter json;
   json.begin_object();
   json.number("timeout_seconds", static_cast<std::uint64_t>(timeout.value_or(kUsualLife)));

@@ -15,7 +15,8 @@ namespace cordon::api::e2b {
 // What is remembered of one beside what every sandbox has, among its labels.
 inline constexpr std::string_view kOwnLabels = "e2b.";
 inline constexpr std::string_view kTemplateLabel = "e2b.template";
-inline constexpr std::string_view kPausedLabel = "e2b.paused";  // there: it is
+inline constexpr std::string_view kPrivateLabel = "e2b.private";  // there: its ports want a token
+inline constexpr std::string_view kPausedLabel = "e2b.paused";    // there: it is
 
 // Where a request says nothing.
 inline constexpr std::uint64_t kUsualLife = 300;  // seconds

@@ -71,6 +71,15 @@ auto order_of(const ListedSandbox& sandbox) {
   return std::tuple{sandbox.started.time_since_epoch().count(), std::string_view{sandbox.id}};
 }
 
+// What names of ports are put in front of: the name by which the client knows us. An address has no
+// names below it.
+std::string domain_of(const Call& call) {
+  const http::Authority& host = call.exchange.head().host;
+  const bool is_name = host.host.find_first_not_of("0123456789.:") != std::string::npos &&
+                       host.host.find(':') == std::string::npos;
+  return is_name ? to_string(host) : std::string{};
+}
+
 Result<std::uint64_t> seconds_of(const Message& message, std::string_view name,
                                  std::uint64_t usual) {
   TRY(const auto seconds, message.number(name));
@@ -95,13 +104,13 @@ Result<Face::Inside> Face::living(const Call& call) const {
   return resident;
 }
 
-std::string Face::made_json(const node::Resident& resident) const {
+std::string Face::made_json(const Call& call, const node::Resident& resident) const {
   const std::string id = resident.facts().id.text();
   return to_json(MadeSandbox{.id = id,
                              .template_id = template_of(resident.facts().labels),
                              .access_token = tokens_.of(id, Door::services),
                              .traffic_token = tokens_.of(id, Door::traffic),
-                             .domain = {}});
+                             .domain = domain_of(call)});
 }
 
 ListedSandbox Face::listed(const node::Resident& resident) const {
@@ -129,7 +138,7 @@ async::Task<void> Face::create(Call& call) {
                           .digest = sha256({as_bytes(body)})};
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
   if (!made) co_return co_await answer_error(call, problem_with(made.error(), why));
-  co_return co_await answer_json(call, 201, made_json(**made));
+  co_return co_await answer_json(call, 201, made_json(call, **made));
 }
 
 async::Task<void> Face::prolong(Inside resident, std::uint64_t seconds, bool may_shorten) {
@@ -151,7 +160,7 @@ async::Task<void> Face::connect(Call& call) {
   } else {
     CO_TRY_DO(co_await prolong(resident, seconds, false));
   }
-  co_return co_await answer_json(call, was_paused ? 201 : 200, made_json(*resident));
+  co_return co_await answer_json(call, was_paused ? 201 : 200, made_json(call, *resident));
 }
 
 // What runs in it stands still, in its memory, until it is asked for again; its label says so to

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each sandbox has of its own: calls to its processes and files, by its access token.
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
 #include "api/e2b/face.h"
 #include "api/e2b/sandbox_request.h"
+#include "api/rest/port_passage.h"
 #include "base/base64.h"
 
 namespace cordon::api::e2b {
@@ -15,6 +17,7 @@ using token::Operation;
 
 constexpr std::string_view kServicesPort = "49983";
 constexpr std::string_view kTokenField = "X-Access-Token";
+constexpr std::string_view kTrafficField = "E2B-Traffic-Access-Token";
 constexpr std::string_view kUser = "user";
 
 struct OnceRoute {
@@ -54,6 +57,7 @@ constexpr std::array kStreams = {
     StreamRoute{{"GET", "{id}/filesystem.Filesystem/WatchDir", Operation::file_read},
                 &Face::watch_directory},
 };
+constexpr Route kPort{"GET", "{id}/port", Operation::tunnel_open};
 constexpr StreamRoute kRead{{"GET", "{id}/files", Operation::file_read}, &Face::read_file};
 constexpr StreamRoute kWrite{{"POST", "{id}/files", Operation::file_write}, &Face::write_files};
 
@@ -150,7 +154,7 @@ async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::
   const Inside inside = id && parts_.ids.read(*id) ? parts_.residents.find(*id) : nullptr;
   if (!is_there(inside)) co_return co_await answer_gone(call, sandbox, {});
   const http::RequestHead& head = call.exchange.head();
-  if (!port.empty() && port != kServicesPort) co_return co_await answer_gone(call, sandbox, port);
+  if (!port.empty() && port != kServicesPort) co_return co_await serve_port(call, inside, port);
   if (head.method == "GET" && head.target.path == "/health")
     co_return co_await answer_nothing(call);
   call.places = {std::string{sandbox}};
@@ -200,6 +204,36 @@ async::Task<void> Face::serve_service(Call& call, Inside inside) {
   const ConnectError none{.code = ConnectCode::unimplemented,
                           .message = "this node does not have this call; see docs/e2b.md"};
   co_return co_await answer_json(call, status_of(none.code), to_json(none));
+}
+
+async::Task<void> Face::serve_port(Call& call, Inside inside, std::string_view port) {
+  const std::string id = inside->facts().id.text();
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  const bool is_port = error == std::errc{} && end == port.data() + port.size() && number != 0;
+  if (!is_port || !inside->lets_in(number)) co_return co_await answer_gone(call, id, port);
+  if (inside->facts().labels.contains(std::string{kPrivateLabel})) {
+    const auto shown = http::only(call.exchange.head().fields, kTrafficField);
+    if (!shown || !tokens_.opens(*shown, id, Door::traffic)) {
+      co_return co_await answer_error(
+          call, wire::ProblemAnswer{.status = 403,
+                                    .code = "CORDON-API-DENIED",
+                                    .detail = "the ports of this sandbox want its traffic token",
+                                    .remedy = "send it as `E2B-Traffic-Access-Token`"});
+    }
+  }
+  call.places = {id};
+  call.tenant = inside->facts().tenant;
+  CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));
+  call.route = &kPort;
+  CO_TRY_DO(record_.begun(call));
+  auto way = co_await open_port(inside, number);
+  if (!way && way.error().code() == Errc::exhausted) co_return way.error();
+  if (!way) co_return co_await answer_gone(call, id, port);
+  const Status passed = co_await pass_to_port(
+      call, *std::move(way), call.exchange.head().target.path, Credentials::of_the_inner);
+  if (passed || call.exchange.is_answered() || call.exchange.has_faulty_body()) co_return passed;
+  co_return co_await answer_gone(call, id, port);
 }
 
 // Whoever made the URL has named no sandbox in it: the one whose token signs it is meant.

@@ -2,6 +2,7 @@
 // The unmodified `e2b` package against a node: `node checks.mjs NAME...`; without names all. E2B_API_URL, E2B_SANDBOX_URL and E2B_API_KEY say
 // where it is.
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import {
   AuthenticationError, CommandExitError, FileNotFoundError, InvalidArgumentError, NotEnoughSpaceError, NotFoundError, Sandbox, SandboxNotFoundError,
   TimeoutError,
@@ -15,6 +16,23 @@ async function within(seconds, truth, words) {
     assert(Date.now() < end, words)
     await pause(20)
   }
+}
+
+// fetch would choose the host itself.
+const asked = (headers) => new Promise((done, failed) => {
+  const { hostname, port } = new URL(process.env.E2B_SANDBOX_URL)
+  get({ hostname, port, path: '/index.html', headers, agent: false }, (answer) => {
+    let body = ''
+    answer.on('data', (piece) => { body += piece })
+    answer.on('end', () => done({ status: answer.statusCode, body }))
+  }).on('error', failed)
+})
+
+// A server inside, at port 3000; gives a way to ask it.
+async function serving(sandbox) {
+  await sandbox.files.write('index.html', 'served')
+  await sandbox.commands.run(`${process.env.CORDON_TEST_PYTHON} -m http.server 3000 --bind 127.0.0.1`, { background: true, timeoutMs: 0 })
+  return (headers, port = 3000) => asked({ 'e2b-sandbox-id': sandbox.sandboxId, 'e2b-sandbox-port': `${port}`, ...headers })
 }
 
 // A sandbox of the check's own, gone at its end.
@@ -224,6 +242,25 @@ const checks = {
     assert.equal((await sandbox.commands.run('echo on')).stdout, 'on\n')
     assert.equal(await counting.kill(), true)
   }),
+
+  ports: inside(async (sandbox) => {
+    const to = await serving(sandbox)
+    await within(10, async () => (await to({})).status === 200, 'nobody answers')
+    assert.equal((await to({})).body, 'served')
+    assert.equal((await to({}, 3001)).status, 502)
+    assert.match(sandbox.getHost(3000), new RegExp(`^3000-${sandbox.sandboxId}[.]`))
+    const named = await asked({ host: `3000-${sandbox.sandboxId}.localhost` })
+    assert.deepEqual([named.status, named.body], [200, 'served'])
+    assert.equal((await asked({ host: `3000-${sandbox.sandboxId.slice(0, -1)}a.localhost` })).status, 502)
+  }),
+
+  private_ports: inside(async (sandbox) => {
+    const to = await serving(sandbox)
+    assert.equal((await to({})).status, 403)
+    assert.equal((await to({ 'e2b-traffic-access-token': '00' })).status, 403)
+    const token = { 'e2b-traffic-access-token': sandbox.trafficAccessToken }
+    await within(10, async () => (await to(token)).status === 200, 'nobody answers')
+  }, { network: { allowPublicTraffic: false } }),
 
   refused: inside(async (sandbox) => {
     await assert.rejects(Sandbox.create({ apiKey: 'e2b_00' }), AuthenticationError)

@@ -10,8 +10,9 @@ sys.path.insert(0, str(HERE.parent.parent / "cordond"))
 sys.dont_write_bytecode = True
 
 from daemon import Daemon  # noqa: E402
+from ports import PYTHON, add_python  # noqa: E402
 
-TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "cat", "id", "stty", "wc", "yes", "head", "ln", "sleep"))
+TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "cat", "id", "stty", "wc", "yes", "head", "ln", "sleep", PYTHON.name))
 
 
 def main():
@@ -21,11 +22,12 @@ def main():
     quota = "[quota]\nsandboxes = 200\ncreates_per_second = 1000\nrequests = 2000\n"
     with Daemon(sys.argv[1], settings="", tools=TOOLS) as node:
         node.config.write_text(node.config.read_text() + quota)
+        add_python(node)
         port = node.serve_tcp()
         with node.client(tenant="a") as client:
             key = client.ask("POST", "/v1/keys", {}).json["e2b_key"]
         where = f"http://127.0.0.1:{port}"
-        environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": key}
+        environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": key, "CORDON_TEST_PYTHON": f"/usr/bin/{PYTHON.name}"}
         done = subprocess.run(["node", HERE / "checks.mjs", *sys.argv[2:]], env=environment, timeout=240)
         if done.returncode:
             print(node.log("cordond")[-3000:])
