@@ -40,8 +40,8 @@ def patient(case):
 
 
 def parts_of(stage):
-    """In how many sandboxes the corpus runs: each has a limit of its time."""
-    return 1 if stage.bare else SLOWNESS
+    """In how many sandboxes the corpus runs: each has a limit of its time, which at full speed is more than twice what all of it takes."""
+    return 1 if stage.bare or SLOWNESS == 1 else 2 * SLOWNESS
 
 
 def probed(stage, cases):
@@ -254,9 +254,9 @@ def one_egress(stage):
 @check("bypass.words", "C141")
 def words(stage):
     """What cordon says of all this can be read: no control bytes, an end to its length, each refusal once."""
-    text = told_by(stage)["ended"].err
-    ours = [line for line in text.split(b"\n") if line.startswith((b"cordon: ", b"  "))]
-    odd = [line for line in ours if any(byte < 32 or 127 <= byte < 160 for byte in line)]
+    text = told_by(stage)["ended"].err.decode()
+    ours = [line for line in text.split("\n") if line.startswith(("cordon: ", "  "))]
+    odd = [line for line in ours if any(ord(each) < 32 or 127 <= ord(each) < 160 for each in line)]
     expect(not odd, "control bytes:", odd[:3])
     expect(all(len(line) < 1000 for line in ours), "a line of", max(map(len, ours)), "bytes")
     expect(len(ours) < 5000, len(ours), "lines")
@@ -268,5 +268,5 @@ def words(stage):
     expect(not odd, "words to be typed:", odd[:4])
     odd = [each for each in denials if any(not part.isprintable() for part in (each["tried"], each["why"], each["fix"], each["resolved"]))]
     expect(not odd, "control characters in the report:", odd[:2])
-    heads = [line for line in ours if line.startswith(b"cordon: ")]
+    heads = [line for line in ours if line.startswith("cordon: ")]
     return f"{len(heads)} refusals in {len(ours)} lines, {len(text)} bytes"
