@@ -154,9 +154,7 @@ void Resident::take_response(const frame::Response& taken) {
   }
 }
 
-bool Resident::lets_in(std::uint16_t port) const {
-  return plan::lets_in(lowered_.ingress, port);
-}
+bool Resident::lets_in(std::uint16_t port) const { return plan::lets_in(lowered_.ingress, port); }
 
 asio::awaitable<void> Resident::until_shut(std::uint16_t port) {
   while (lets_in(port)) co_await narrowed_.async_wait(async::kQuiet);

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "plan/ingress.h"
-#include "plan/ingress.h"
 #include "plan/lowering_test.h"
 #include "plan/survey.h"
 
