@@ -40,16 +40,18 @@ Lowered narrowed(const Lowered& lowered, std::string_view json) {
   return *std::move(narrower);
 }
 
+const frame::Serve& network_of(const Lowered& lowered) { return lowered.network.value(); }
+
 TEST(Narrow, AsksOneMoreDocumentOfTheNetwork) {
   const Lowered before = wide();
   const Lowered after = narrowed(
       before, R"({"network": {"egress_denylist": ["git.example.com"], "connections": 3}})");
-  ASSERT_EQ(after.network->documents.size(), before.network->documents.size() + 1);
-  const frame::NetDocument& last = after.network->documents.back();
+  ASSERT_EQ(network_of(after).documents.size(), network_of(before).documents.size() + 1);
+  const frame::NetDocument& last = network_of(after).documents.back();
   EXPECT_EQ(last.origin, static_cast<std::uint8_t>(policy::Origin::workspace));
   ASSERT_EQ(last.deny.size(), 1U);
   EXPECT_EQ(last.deny.front().host, "git.example.com");
-  EXPECT_EQ(after.network->budgets.connections, 3U);
+  EXPECT_EQ(network_of(after).budgets.connections, 3U);
   EXPECT_NE(digest_of(after), digest_of(before));
   EXPECT_EQ(after.ingress, before.ingress) << "it was not spoken of";
   EXPECT_EQ(after.plan, before.plan);
@@ -60,7 +62,7 @@ TEST(Narrow, KeepsWhatIsNarrowerAlready) {
   const Lowered after = narrowed(before, R"({
     "network": {"mode": "public", "connections": 100, "ingress": [8080, 9090, 22]},
     "resources": {"timeout_seconds": 6000}})");
-  EXPECT_EQ(after.network->budgets.connections, 8U);
+  EXPECT_EQ(network_of(after).budgets.connections, 8U);
   EXPECT_EQ(after.ingress, (std::vector<std::uint16_t>{8080, 9090}));
   EXPECT_EQ(after.budgets.wall, std::chrono::seconds{600});
 }
@@ -74,7 +76,7 @@ TEST(Narrow, TakesPortsAndBudgets) {
   EXPECT_EQ(after.budgets.wall, std::chrono::seconds{60});
   EXPECT_EQ(after.budgets.cpu, std::chrono::seconds{5});
   EXPECT_EQ(after.budgets.output, 1U << 20U);
-  EXPECT_EQ(after.network->budgets.bytes, 2048U);
+  EXPECT_EQ(network_of(after).budgets.bytes, 2048U);
   EXPECT_EQ(narrowed(after, R"({"network": {"ingress": "deny_all"}})").ingress.size(), 0U);
 }
 

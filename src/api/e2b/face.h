@@ -95,7 +95,7 @@ class Face {
   async::Task<void> write_files(Call& call, Inside inside);
 
  private:
-  static constexpr std::size_t kMostLookups = 200;
+  static constexpr std::size_t kMostLookups = 20'000;
 
   async::Task<void> serve_control(Call& call);
   // sandboxes.cc
@@ -122,7 +122,7 @@ class Face {
   AccessTokens tokens_;
   CallRecord record_;
   FollowedProcesses followed_;
-  // Of URLs that are looked up among all sandboxes: whoever reaches the node can ask for one.
+  // Sandboxes that were tried for URLs which name none: whoever reaches the node can send one.
   node::PerSecond lookups_{kMostLookups};
   async::Scope* scope_ = nullptr;
 };
