@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "callers"))
 from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
 from pace import slow  # noqa: E402
-from parts import apart, descriptors, started, status  # noqa: E402
+from parts import apart, descriptors, parts, started, status  # noqa: E402
 from told import records, told_alike  # noqa: E402
 
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
@@ -113,6 +114,66 @@ def weakness(caller):
         child.kill()
         child.communicate()
     equal(survivors(5), [])
+
+
+# What the kernel in user space asks of the host's for a program that computes, forks, maps, writes files and talks to itself. Nothing
+# among them opens a file by its path, makes a socket for a network, starts a program or changes what it may do.
+HOST_CALLS = set("""close epoll_ctl epoll_pwait exit fallocate fstat ftruncate futex getpid gettid ioctl lseek madvise mincore mmap mprotect munmap nanosleep ppoll
+pread64 preadv2 ptrace pwrite64 pwritev2 read readv recvmsg restart_syscall rt_sigprocmask rt_sigreturn sched_yield sendmsg sigaltstack tgkill wait4 write
+writev""".split())
+WORK = """
+import mmap, os, socket, subprocess, threading
+open("/tmp/file", "w").write("x" * 100000)
+os.listdir("/")
+one, other = socket.socketpair()
+one.send(b"x"), other.recv(1)
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname()).send(b"x")
+memory = mmap.mmap(-1, 1 << 20)
+memory[:] = b"y" * (1 << 20)
+threads = [threading.Thread(target=lambda: sum(range(100000))) for _ in range(4)]
+[each.start() for each in threads], [each.join() for each in threads]
+subprocess.run(["ls", "/"], stdout=subprocess.DEVNULL)
+print("done", flush=True)
+"""
+
+
+def calls(caller):
+    """C293: what the engine asks of the host while a program works is what it is known to ask."""
+    gvisor(caller)
+    if caller.name != "root" or not shutil.which("strace"):
+        raise Skip("needs root, and strace")
+    child, report = caller.start([], ["sh", "-c", f"echo up; read x; python3 -c '{WORK}'; sleep 1000"], stdin=subprocess.PIPE)
+    trace = None
+    try:
+        equal(child.stdout.readline(), b"up\n")
+        sentry = parts(child, ("runsc-sandbox",))["runsc-sandbox"]
+        threads = os.listdir(f"/proc/{sentry}/task")
+        seen = caller.home / "calls"
+        trace = subprocess.Popen(["strace", "-qq", "-e", "signal=none", "-o", seen, *(word for each in threads for word in ("-p", each))])
+        until = time.monotonic() + slow(10)
+        while status(sentry)["TracerPid"] == "0":
+            expect(time.monotonic() < until, "it cannot be traced")
+            time.sleep(0.05)
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        equal(child.stdout.readline(), b"done\n")
+        trace.terminate()
+        trace.wait()
+        told = seen.read_text()
+        asked = set(re.findall(r"^\d+ +([a-z0-9_]+)\(", told, re.M))
+        # A thread of its own is no program.
+        if all("CLONE_THREAD" in line for line in told.splitlines() if " clone(" in line):
+            asked.discard("clone")
+        expect(len(asked) >= 5, "this says nothing", asked)
+        expect(asked <= HOST_CALLS, "it asks for more:", sorted(asked - HOST_CALLS))
+        return f"{len(asked)} calls"
+    finally:
+        if trace:
+            trace.kill()
+            trace.wait()
+        child.kill()
+        child.communicate()
 
 
 def stream(caller):
@@ -218,7 +279,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, stream, deaths, refused, doctor, told, unnamed, untold, together)}
+CHECKS = {act.__name__: act for act in (runs, files, disk, strengthens, weakness, calls, stream, deaths, refused, doctor, told, unnamed, untold, together)}
 
 if __name__ == "__main__":
     main(CHECKS)

@@ -71,13 +71,15 @@ def files(caller):
 
 
 def weakness(caller):
-    """What each part could do to the host, were it taken over."""
+    """C297: what each part could do to the host, were it taken over."""
     machine(caller)
     child, report, found = started(caller, PARTS)
     try:
         apart(caller, found)
         for name, pid in found.items():
-            equal((status(pid)["Seccomp"], status(pid)["CapEff"], status(pid)["CapPrm"]), ("2", "0" * 16, "0" * 16), name)
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                facts = status(f"{pid}/task/{thread}")
+                equal((facts["Seccomp"], facts["CapEff"], facts["CapPrm"]), ("2", "0" * 16, "0" * 16), name, thread)
         qemu = found["qemu-system-x86_64"]
         # Its own program, libraries and firmware, and nothing of the sandbox's tree nor of the host's people.
         root = pathlib.Path(f"/proc/{qemu}/root")
@@ -100,6 +102,46 @@ def weakness(caller):
     equal(survivors(5), [])
 
 
+def planted(caller):
+    """C298: names that are made for a machine lead nowhere, whoever put a link there before."""
+    machine(caller)
+    place = caller.directory("planted")
+    canary = caller.home / "canary"
+    canary.write_text("mine")
+    os.chmod(canary, 0o640)
+    names = ["vmlinux", "initramfs", *(f"{part}-tcg-256{tail}" for part in ("memory", "state", "origin") for tail in ("", ".part"))]
+    for number, name in enumerate(names):
+        (place / name).symlink_to(canary) if number % 2 else os.link(canary, place / name)
+    subprocess.run([*caller.become(), caller.programs / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
+    ended = caller.run([], ["echo", "ran"], env={**caller.environment(), "CORDON_MACHINE": str(place)}, timeout=120)
+    equal((ended.code, ended.out), (0, b"ran\n"), ended.err)
+    equal((canary.read_text(), canary.stat().st_mode & 0o777), ("mine", 0o640))
+    expect(not (place / "vmlinux").is_symlink() and (place / "vmlinux").stat().st_size > 1 << 20, "the kernel")
+
+
+def services(caller):
+    """C301: what a machine can speak to is two ports, which are its own pid 1's, and no device else; of neighbours there is nothing."""
+    machine(caller)
+    look = ("ls /dev; ls /sys 2>&1; ls /proc/scsi /proc/bus 2>&1; cat /proc/ioports | head -3; for f in /dev/vsock /dev/vport* /dev/mem /dev/port /dev/fuse /dev/hwrng; do "
+            "(exec 3<>$f) 2>/dev/null && echo opened $f; done; python3 -c \"import socket; socket.socket(40, socket.SOCK_STREAM)\" 2>&1 | tail -n 1; echo up; sleep 1000")
+    child, report = caller.start([], ["sh", "-c", look])
+    try:
+        said = []
+        while not said or said[-1] != "up":
+            said.append(child.stdout.readline().decode().strip())
+            expect(said[-1] or len(said) < 100, said)
+        expect(not [line for line in said if line.startswith("opened")], said)
+        expect(not [line for line in said if line.startswith(("vport", "vsock", "mem", "port", "fuse", "kvm", "sd", "vd"))], said)
+        expect("Address family not supported" in said[-2], said)
+        words = pathlib.Path(f"/proc/{parts(child, PARTS)[PARTS[-1]]}/cmdline").read_bytes().decode().split("\0")
+        devices = sorted(words[at + 1].split(",")[0] for at, word in enumerate(words[:-1]) if word == "-device")
+        expect(set(devices) <= {"virtio-serial-device", "virtserialport", "virtio-net-device"} and devices.count("virtserialport") == 2, devices)
+        expect("-nodefaults" in words and "-no-user-config" in words, words)
+    finally:
+        child.kill()
+        child.communicate()
+
+
 def deaths(caller):
     """Each part is killed; the run ends with a verdict, and nothing is left."""
     machine(caller)
@@ -119,19 +161,21 @@ def pss(pid):
 
 
 def clones(caller):
-    """Machines that began as the same one draw other random numbers, have the time, and share what none of them has written; what they
-    began as stays as it was."""
+    """C237: machines that began as the same one draw other random numbers, lay programs out otherwise, have the time, and share what none of them
+    has written; what they began as stays as it was."""
     machine(caller)
     caller.run([], ["true"], timeout=120)
     kept = caller.home / ".local/share/cordon/machine"
     before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
     expect(any(name.startswith("memory-") for name in before), "nothing was kept to begin with", before)
-    script = "od -An -tx8 -N32 /dev/urandom | tr -d ' \\n'; echo; cat /proc/sys/kernel/random/boot_id; date +%s; echo up; sleep 1000"
+    script = ("od -An -tx8 -N32 /dev/urandom | tr -d ' \\n'; echo; cat /proc/sys/kernel/random/boot_id; date +%s; grep stack /proc/self/maps; "
+              "echo up; sleep 1000")
     begun = [caller.start([], ["sh", "-c", script]) for _ in range(6)]
     try:
-        said = [[child.stdout.readline().decode().strip() for _ in range(4)] for child, _ in begun]
-        equal([lines[3] for lines in said], ["up"] * 6, said)
-        equal((len({lines[0] for lines in said}), len({lines[1] for lines in said})), (6, 6), "random numbers of two machines are the same", said)
+        said = [[child.stdout.readline().decode().strip() for _ in range(5)] for child, _ in begun]
+        equal([lines[4] for lines in said], ["up"] * 6, said)
+        for drawn in (0, 1, 3):
+            equal(len({lines[drawn] for lines in said}), 6, "two machines have drawn the same", said)
         for lines in said:
             expect(abs(int(lines[2]) - time.time()) < 30, "the clock", said)
         sizes = [pss(parts(child, PARTS)["qemu-system-x86_64"]) for child, _ in begun]
@@ -222,7 +266,7 @@ def doctor(caller):
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, deaths, clones, seeded, limits, refused, told, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, planted, services, deaths, clones, seeded, limits, refused, told, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)
