@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -142,6 +143,36 @@ def services(caller):
         child.communicate()
 
 
+def cpio_entry(name, data):
+    """One program of an archive in the form that a kernel unpacks."""
+    head = "070701" + "".join(f"{value:08x}" for value in (0, 0o100755, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0))
+    entry = head.encode() + name.encode() + b"\0"
+    entry += b"\0" * (-len(entry) % 4) + data
+    return entry + b"\0" * (-len(entry) % 4)
+
+
+def torments(caller):
+    """C299: a machine whose kernel is taken over and speaks to its devices as no driver would: they refuse, in words; the trial of such a machine
+    ends, nothing weaker runs in its place, nothing is left, and a neighbour has noticed nothing."""
+    machine(caller)
+    hostile = caller.programs.parent / "tests/tiers/hostile_guest"
+    if not hostile.exists():
+        raise Skip("hostile_guest is not built")
+    place = caller.directory("hostile")
+    subprocess.run([*caller.become(), caller.programs / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
+    # Of two files of a name the later one stays.
+    first = (place / "initramfs").read_bytes()
+    (place / "initramfs").write_bytes(first + b"\0" * (-len(first) % 512) + cpio_entry("init", hostile.read_bytes()) + cpio_entry("TRAILER!!!", b""))
+    neighbour, told = caller.start([], ["sh", "-c", "echo up; read x; echo still here"], stdin=subprocess.PIPE)
+    equal(neighbour.stdout.readline(), b"up\n")
+    ended = caller.run([], ["echo", "ran"], env={**caller.environment(), "CORDON_MACHINE": str(place)}, timeout=200)
+    equal((ended.out, ended.code), (b"", 126), ended.err)
+    expect(b"no machine starts" in ended.err, ended.err)
+    expect(re.search(rb"Guest says index|bogus descriptor|Invalid size for indirect|Virtqueue size exceeded", ended.err), "no device said a word:", ended.err)
+    equal(caller.finish(neighbour, told, 60, time.monotonic(), b"\n").out, b"still here\n")
+    equal(survivors(5), [])
+
+
 def deaths(caller):
     """Each part is killed; the run ends with a verdict, and nothing is left."""
     machine(caller)
@@ -266,7 +297,7 @@ def doctor(caller):
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, planted, services, deaths, clones, seeded, limits, refused, told, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, planted, services, torments, deaths, clones, seeded, limits, refused, told, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)
