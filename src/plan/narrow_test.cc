@@ -40,7 +40,10 @@ Lowered narrowed(const Lowered& lowered, std::string_view json) {
   return *std::move(narrower);
 }
 
-const frame::Serve& network_of(const Lowered& lowered) { return lowered.network.value(); }
+const frame::Serve& network_of(const Lowered& lowered) {
+  if (!lowered.network) throw std::logic_error{"it has no network"};
+  return *lowered.network;
+}
 
 TEST(Narrow, AsksOneMoreDocumentOfTheNetwork) {
   const Lowered before = wide();
