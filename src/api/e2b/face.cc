@@ -45,7 +45,7 @@ constexpr std::array kRoutes = {
     row("GET", "/sandboxes/{id}/metrics", Operation::sandbox_read, &Face::metrics),
 };
 
-// What their servers have and this face has not.
+// Where paths of theirs begin; what this face does not have of them it refuses in its own words.
 constexpr std::array<std::string_view, 8> kTops = {"/sandboxes", "/v2/sandboxes", "/snapshots",
                                                    "/templates", "/v2/templates", "/v3/templates",
                                                    "/volumes",   "/secrets"};
@@ -96,6 +96,11 @@ async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem) {
 
 async::Task<void> answer_error(Call& call, const Error& error) {
   return answer_error(call, wire::problem_of(error));
+}
+
+async::Task<void> end_with(Call& call, ConnectError error) {
+  CO_TRY_DO(co_await call.exchange.write(end_envelope(error)));
+  co_return co_await call.exchange.finish();
 }
 
 bool Face::is_for(const http::RequestHead& head) {

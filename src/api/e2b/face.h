@@ -131,4 +131,7 @@ class Face {
 async::Task<void> answer_error(Call& call, const Error& error);
 async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem);
 
+// The end of a stream that has begun.
+async::Task<void> end_with(Call& call, ConnectError error);
+
 }  // namespace cordon::api::e2b

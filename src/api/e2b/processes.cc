@@ -54,11 +54,9 @@ wire::StartRequest start_request(const StartMessage& start, const node::Resident
   request.command = start.config.arguments;
   request.command.insert(request.command.begin(), start.config.command);
   request.directory = start.config.directory.empty() ? std::string{kHome} : start.config.directory;
-  const node::Labels& labels = resident.facts().labels;
-  const auto named = labels.find(std::string{kTemplateLabel});
   request.environment = {{"E2B_SANDBOX", "true"},
                          {"E2B_SANDBOX_ID", resident.facts().id.text()},
-                         {"E2B_TEMPLATE_ID", named == labels.end() ? "base" : named->second}};
+                         {"E2B_TEMPLATE_ID", template_of(resident.facts().labels)}};
   for (const auto& [name, value] : start.config.variables) {
     request.environment.insert_or_assign(name, value);
   }
@@ -196,7 +194,7 @@ async::Task<void> Face::send_to(Reader& reader, Call& call,
   } else if (const Status done = co_await async::within(*limit, stream.run()); !done) {
     if (done.error().code() != Errc::timeout) co_return done;
     const ConnectError late{ConnectCode::deadline_exceeded, "the connection's time is over"};
-    CO_TRY_DO(co_await call.exchange.write(end_envelope(late)));
+    co_return co_await end_with(call, late);
   }
   co_return co_await call.exchange.finish();
 }
@@ -205,10 +203,7 @@ async::Task<void> Face::start_process(Call& call, Inside inside) {
   CO_TRY(const std::string message, co_await message_of(call));
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
   auto started = started_in(inside, message);
-  if (!started) {
-    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(started.error()))));
-    co_return co_await call.exchange.finish();
-  }
+  if (!started) co_return co_await end_with(call, connect_error(started.error()));
   const auto limit = limit_of(call);
   const Followed followed = followed_.add(*std::move(started));
   // Before anything can be let go that nobody has read.
@@ -217,10 +212,7 @@ async::Task<void> Face::start_process(Call& call, Inside inside) {
   while (followed->process->pid() == 0 && !followed->process->is_over()) {
     co_await followed->process->news();
   }
-  if (followed->process->pid() == 0) {
-    CO_TRY_DO(co_await call.exchange.write(end_envelope(not_started(*followed))));
-    co_return co_await call.exchange.finish();
-  }
+  if (followed->process->pid() == 0) co_return co_await end_with(call, not_started(*followed));
   // Its time is kept beside it: it is over for a client that has left, too.
   co_return co_await send_to(reader, call, std::nullopt);
 }
@@ -230,10 +222,7 @@ async::Task<void> Face::connect_process(Call& call, Inside inside) {
   CO_TRY(const Message message, Message::read(text));
   const auto found = find_meant(followed_, *inside, message);
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
-  if (!found) {
-    CO_TRY_DO(co_await call.exchange.write(end_envelope(connect_error(found.error()))));
-    co_return co_await call.exchange.finish();
-  }
+  if (!found) co_return co_await end_with(call, connect_error(found.error()));
   Reader reader{*found, (*found)->process->written()};
   co_return co_await send_to(reader, call, limit_of(call));
 }

@@ -96,6 +96,11 @@ void write_texts(wire::JsonWriter& json, std::string_view name,
 
 }  // namespace
 
+std::string template_of(const std::map<std::string, std::string>& labels) {
+  const auto found = labels.find(std::string{kTemplateLabel});
+  return found == labels.end() ? "base" : found->second;
+}
+
 bool is_paused(const std::map<std::string, std::string>& labels) {
   return labels.contains(std::string{kPausedLabel});
 }

@@ -21,6 +21,8 @@ inline constexpr std::string_view kPausedLabel = "e2b.paused";    // there: it i
 // Where a request says nothing.
 inline constexpr std::uint64_t kUsualLife = 300;  // seconds
 
+// What a sandbox with these labels was made from; one of API v1 as if it had said nothing.
+std::string template_of(const std::map<std::string, std::string>& labels);
 // Whether what has these labels stands still.
 bool is_paused(const std::map<std::string, std::string>& labels);
 

@@ -23,11 +23,6 @@ constexpr std::chrono::seconds kUsageWithin{5};
 constexpr std::uint64_t kKeptPaused = std::uint64_t{24} * 3600;  // seconds
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
 
-std::string template_of(const node::Labels& labels) {
-  const auto found = labels.find(std::string{kTemplateLabel});
-  return found == labels.end() ? "base" : found->second;
-}
-
 std::map<std::string, std::string> metadata_of(const node::Labels& labels) {
   std::map<std::string, std::string> own;
   for (const auto& [name, value] : labels) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each sandbox has of its own: calls to its processes and files, by its access token.
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -208,10 +207,8 @@ async::Task<void> Face::serve_service(Call& call, Inside inside) {
 
 async::Task<void> Face::serve_port(Call& call, Inside inside, std::string_view port) {
   const std::string id = inside->facts().id.text();
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  const bool is_port = error == std::errc{} && end == port.data() + port.size() && number != 0;
-  if (!is_port || !inside->lets_in(number)) co_return co_await answer_gone(call, id, port);
+  const auto number = port_of(port);
+  if (!number || !inside->lets_in(*number)) co_return co_await answer_gone(call, id, port);
   if (inside->facts().labels.contains(std::string{kPrivateLabel})) {
     const auto shown = http::only(call.exchange.head().fields, kTrafficField);
     if (!shown || !tokens_.opens(*shown, id, Door::traffic)) {
@@ -227,7 +224,7 @@ async::Task<void> Face::serve_port(Call& call, Inside inside, std::string_view p
   CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));
   call.route = &kPort;
   CO_TRY_DO(record_.begun(call));
-  auto way = co_await open_port(inside, number);
+  auto way = co_await open_port(inside, *number);
   if (!way && way.error().code() == Errc::exhausted) co_return way.error();
   if (!way) co_return co_await answer_gone(call, id, port);
   const Status passed = co_await pass_to_port(

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes below a directory of a sandbox, while it changes.
-#include <fmt/format.h>
-
 #include "api/e2b/face.h"
 #include "api/e2b/inner_path.h"
 #include "async/deadline.h"
@@ -46,11 +44,6 @@ std::string changes_of(const frame::WatchEvents& told) {
     all += message_envelope(json.take());
   }
   return all;
-}
-
-async::Task<void> end_with(Call& call, const ConnectError& error) {
-  CO_TRY_DO(co_await call.exchange.write(end_envelope(error)));
-  co_return co_await call.exchange.finish();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api/rest/call.h"
 #include "api/rest/port_exchange.h"
@@ -12,6 +13,9 @@
 #include "node/resident.h"
 
 namespace cordon::api {
+
+// A number from 1 to 65535. `invalid`: it is none.
+Result<std::uint16_t> port_of(std::string_view text);
 
 // A way to a port that the sandbox lets in at.
 struct PortWay {

@@ -18,15 +18,6 @@ namespace {
 
 constexpr std::chrono::seconds kOpen{10};
 
-Result<std::uint16_t> port_of(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size() || port == 0) {
-    return Error{Errc::invalid, "a port is a number from 1 to 65535"};
-  }
-  return port;
-}
-
 wire::ProblemAnswer not_listed(std::uint16_t port, const std::vector<std::uint16_t>& listed) {
   const std::string rule = listed.empty()
                                ? "network.ingress = \"deny_all\""
@@ -51,6 +42,15 @@ wire::ProblemAnswer no_answer(std::uint16_t port, const Error& error) {
 }
 
 }  // namespace
+
+Result<std::uint16_t> port_of(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || end != text.data() + text.size() || port == 0) {
+    return Error{Errc::invalid, "a port is a number from 1 to 65535"};
+  }
+  return port;
+}
 
 async::Task<PortWay> open_port(std::shared_ptr<node::Resident> resident, std::uint16_t port) {
   CO_TRY(auto tunnel, co_await async::within(kOpen, resident->sandbox().tunnel(port)));
