@@ -43,14 +43,15 @@ struct ProcessLimits {
 struct Fences {
   std::uint32_t uid = 0;  // inside
   std::uint32_t gid = 0;
-  std::string filter;                       // names a profile of os/filter
+  bool root_too = false;  // a process may be asked for as id 0, behind the same fences
+  std::string filter;     // names a profile of os/filter
   std::vector<std::uint32_t> capabilities;  // numbers; of the sandbox's own user namespace
   std::int32_t landlock_abi = 0;            // 0: no Landlock here, and the Enforcement says so
   std::vector<PathRule> paths;
   ProcessLimits limits;
 
-  CORDON_FIELDS(Fences, self.uid, self.gid, self.filter, self.capabilities, self.landlock_abi,
-                self.paths, self.limits);
+  CORDON_FIELDS(Fences, self.uid, self.gid, self.root_too, self.filter, self.capabilities,
+                self.landlock_abi, self.paths, self.limits);
 };
 
 }  // namespace cordon::frame

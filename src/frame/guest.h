@@ -27,7 +27,7 @@
 
 namespace cordon::frame {
 
-inline constexpr std::uint16_t kGuestVersion = 5;
+inline constexpr std::uint16_t kGuestVersion = 6;
 // The longest frame, its type byte included; longer ones end the connection.
 inline constexpr std::size_t kLongestGuestFrame = std::size_t{2} << 20U;
 // Bytes of data in one frame: small enough that no stream holds the others up.
@@ -46,30 +46,14 @@ inline constexpr std::uint32_t kLacksAmbient = 2;  // ambient capabilities
 inline constexpr std::size_t kLongestProcessName = 64;
 // Process numbers are at most this: there is always a next one.
 inline constexpr std::uint32_t kLastProcess = std::uint32_t{1} << 30U;
+// Of the process that a sandbox is made with, where it is: then the first that a host asks for has
+// the next number.
+inline constexpr std::uint32_t kStandby = 1;
 
 enum class Stream : std::uint8_t { out, err };  // a terminal has only `out`
 constexpr Stream last_of(Stream) noexcept { return Stream::err; }
 
 // --- to the guest
-
-// Once, before all others but Tree: written by the launcher. The spawner of `fences` is made at
-// once.
-struct Setup {
-  std::uint16_t least_version = kGuestVersion;
-  std::uint16_t most_version = kGuestVersion;
-  std::uint32_t ring = kDefaultRing;
-  Fences fences;
-  std::string
-      disk;  // a path on the sandbox's own disk, whose fill level Exited tells; may be empty
-  CORDON_FIELDS(Setup, self.least_version, self.most_version, self.ring, self.fences, self.disk);
-};
-
-// From a launcher that puts the plan's tree in its place while pid 1 waits: false before Setup,
-// true when that is done. Without either the tree stands already.
-struct Tree {
-  bool stands = true;
-  CORDON_FIELDS(Tree, self.stands);
-};
 
 struct WindowSize {
   std::uint16_t rows = 24;
@@ -85,8 +69,31 @@ struct Start {
   std::string directory;                 // absolute, inside
   std::optional<WindowSize> terminal;    // a terminal of its own instead of three pipes
   bool input = true;                     // false: standard input is empty from the start
+  bool as_root = false;                  // as id 0; only where the fences say `root_too`
   CORDON_FIELDS(Start, self.process, self.arguments, self.environment, self.directory,
-                self.terminal, self.input);
+                self.terminal, self.input, self.as_root);
+};
+
+// Once, before all others but Tree: written by the launcher. The spawner of `fences` is made at
+// once.
+struct Setup {
+  std::uint16_t least_version = kGuestVersion;
+  std::uint16_t most_version = kGuestVersion;
+  std::uint32_t ring = kDefaultRing;
+  Fences fences;
+  std::string
+      disk;  // a path on the sandbox's own disk, whose fill level Exited tells; may be empty
+  // Started as soon as the tree stands, before anybody has come: its number is kStandby.
+  std::optional<Start> standby;
+  CORDON_FIELDS(Setup, self.least_version, self.most_version, self.ring, self.fences, self.disk,
+                self.standby);
+};
+
+// From a launcher that puts the plan's tree in its place while pid 1 waits: false before Setup,
+// true when that is done. Without either the tree stands already.
+struct Tree {
+  bool stands = true;
+  CORDON_FIELDS(Tree, self.stands);
 };
 
 struct Input {

@@ -63,7 +63,14 @@ Status Loop::settle() {
   }
   const Status made = starter_.begin();
   if (!made) return fall("spawner", made.error().cause().value());
-  return {};
+  return setup_->standby ? begin_standby(*setup_->standby) : Status{};
+}
+
+Status Loop::begin_standby(const frame::Start& standby) {
+  if (standby.process != frame::kStandby) return nonsense("a standby of another number");
+  const std::vector<std::byte> framed = encode(frame::ToGuest{standby});
+  body_ = std::span{framed}.subspan(sizeof(std::uint32_t));
+  return on_frame(standby);
 }
 
 Status Loop::on_frame(const frame::Start& start) {
@@ -71,6 +78,9 @@ Status Loop::on_frame(const frame::Start& start) {
   if (start.process == 0 || start.process > frame::kLastProcess || find(start.process) != nullptr) {
     return nonsense("a process number that is taken");
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): Setup is the first frame of all
+  if (start.as_root && !setup_->fences.root_too)
+    return nonsense("a process as an id that none has");
   highest_ = std::max(highest_, start.process);
   if (processes_.size() >= kMostProcesses) {
     reply(frame::Failed{.process = start.process, .step = "processes", .error_number = EAGAIN});
@@ -78,7 +88,8 @@ Status Loop::on_frame(const frame::Start& start) {
   }
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): Setup is the first frame of all
   Process& process = processes_.try_emplace(start.process, start, setup_->ring).first->second;
-  if (!starter_.ask_start(start.process, {body_.begin(), body_.end()})) {
+  const Starter::Wanted wanted{.process = start.process, .as_root = start.as_root};
+  if (!starter_.ask_start(wanted, {body_.begin(), body_.end()})) {
     process.fail(epoll_, "spawner", EAGAIN);
   }
   return {};

@@ -60,6 +60,33 @@ TEST_F(Guest, GivesInputAndItsEnd) {
   EXPECT_TRUE(host->hear_until([&] { return host->heard[1].taken == 5; }));
 }
 
+TEST_F(Guest, StartsWhatItsSetupNamesBeforeAnybodyAsks) {
+  frame::Setup with_standby = setup();
+  with_standby.standby = shell(frame::kStandby, "echo ready; cat");
+  begin(with_standby);
+  ASSERT_TRUE(host->hear_until([&] { return host->heard[frame::kStandby].out == "ready\n"; }));
+  ASSERT_TRUE(host->send(
+      frame::Input{.process = frame::kStandby, .offset = 0, .bytes = "asked", .last = true}));
+  ASSERT_TRUE(host->hear_end(frame::kStandby));
+  EXPECT_EQ(host->heard[frame::kStandby].out, "ready\nasked");
+  EXPECT_EQ(host->run(shell(2, "echo beside")).out, "beside\n");
+}
+
+TEST_F(Guest, EndsWhereAStandbyHasAnotherNumber) {
+  frame::Setup with_standby = setup();
+  with_standby.standby = shell(frame::kStandby + 1, "true");
+  begin(with_standby);
+  EXPECT_EQ(wait(), static_cast<int>(GuestEnd::protocol_error));
+}
+
+TEST_F(Guest, EndsWhereSomebodyIsToBeRootAndItsFencesSayNothingOfIt) {
+  begin();
+  frame::Start start = shell(1, "true");
+  start.as_root = true;
+  ASSERT_TRUE(host->send(start));
+  EXPECT_EQ(wait(), static_cast<int>(GuestEnd::protocol_error));
+}
+
 TEST_F(Guest, StartsWithoutInputWhereNoneIsWanted) {
   begin();
   frame::Start start = shell(1, "cat; echo end");

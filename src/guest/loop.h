@@ -49,6 +49,7 @@ class Loop {
   Status on_frame(const frame::Setup& setup);
   Status on_frame(const frame::Tree& tree);
   Status settle();
+  Status begin_standby(const frame::Start& standby);
   Status on_frame(const frame::Start& start);
   Status on_frame(const frame::Input& input);
   Status on_frame(const frame::Signal& signal);

@@ -49,12 +49,24 @@ Status Starter::make(const frame::Fences* fences) {
   if (oom_score_) TRY_DO(oom_score_->lower());
   if (child < 0) return Error::from_errno("fork", error_number);
   pid_ = child;
+  is_root_ = root_fences_ && fences == &*root_fences_;
   link_ = std::move(pair.one);
   ready_ = false;
   fall_.reset();
   if (fences != nullptr) deadline_ = Clock::now() + config_.patience;
   return {};
 }
+
+Status Starter::make_next() {
+  if (waiting_.empty() || !waiting_.front().as_root) return make(fences_);
+  if (!root_fences_) {
+    root_fences_ = *fences_;
+    root_fences_->uid = root_fences_->gid = 0;
+  }
+  return make(&*root_fences_);
+}
+
+bool Starter::is_another() const noexcept { return waiting_.front().as_root != is_root_; }
 
 Status Starter::make_ahead() { return make(nullptr); }
 
@@ -89,8 +101,11 @@ bool Starter::enqueue(Item item) {
   return true;
 }
 
-bool Starter::ask_start(std::uint32_t process, std::vector<std::byte> body) {
-  return enqueue({.ask = Ask::start, .process = process, .body = std::move(body)});
+bool Starter::ask_start(const Wanted& wanted, std::vector<std::byte> body) {
+  return enqueue({.ask = Ask::start,
+                  .process = wanted.process,
+                  .as_root = wanted.as_root,
+                  .body = std::move(body)});
 }
 
 bool Starter::ask_aside(std::vector<std::byte> body, os::Fd answer) {
@@ -183,7 +198,7 @@ bool Starter::may_make() {
 }
 
 void Starter::ensure_spawner(std::vector<StartEvent>& events) {
-  const Status made = may_make() ? make(fences_) : Error::from_errno("spawner", EAGAIN);
+  const Status made = may_make() ? make_next() : Error::from_errno("spawner", EAGAIN);
   if (made) return;
   if (waiting_.front().ask == Ask::aside) {
     waiting_.erase(waiting_.begin());  // the answer's end closes: the host hears EIO
@@ -233,6 +248,10 @@ std::vector<StartEvent> Starter::advance() {
     // One that is still on its way down finds the request when it has arrived. One that retires has
     // no link any more: the next is made when it has ended.
     if (!link_) break;
+    if (is_another()) {
+      if (ready_) retire();  // else when it is
+      break;
+    }
     const Item& item = waiting_.front();
     const Status sent = send(item.ask, item.body, item.answer);
     if (item.ask == Ask::aside) {

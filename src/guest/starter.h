@@ -59,8 +59,12 @@ class Starter {
   // The tree stands: the one that waits goes on, or one is made; `ready` or `fallen` follows.
   Status begin();
 
+  struct Wanted {
+    std::uint32_t process = 0;
+    bool as_root = false;
+  };
   // `body`: of the frame. False: too much waits already.
-  bool ask_start(std::uint32_t process, std::vector<std::byte> body);
+  bool ask_start(const Wanted& wanted, std::vector<std::byte> body);
   bool ask_aside(std::vector<std::byte> body, os::Fd answer);
 
   // Sends what can be sent, makes a spawner where one is needed, gives up what takes too long.
@@ -85,10 +89,15 @@ class Starter {
   struct Item {
     Ask ask = Ask::start;
     std::uint32_t process = 0;
+    bool as_root = false;
     std::vector<std::byte> body;
     os::Fd answer;
   };
   Status make(const frame::Fences* fences);
+  // Behind the fences, as whoever is asked for next.
+  Status make_next();
+  // The spawner that is there cannot become what is asked for next: it goes, and another comes.
+  bool is_another() const noexcept;
   bool enqueue(Item item);
   Status send(Ask ask, std::span<const std::byte> body, const os::Fd& answer);
   StartEvent finish_start(StartEvent event);
@@ -116,6 +125,8 @@ class Starter {
   bool started_ = false;               // the first is a start, and the spawner has it
   bool begun_ = false;                 // and has read it
   int starts_ = 0;                     // programs that spawners have become; no more than matter
+  std::optional<frame::Fences> root_fences_;  // where somebody has asked for it
+  bool is_root_ = false;                      // the spawner that is there
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;

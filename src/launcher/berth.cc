@@ -26,7 +26,8 @@ bool fits(const frame::LaunchPlan& plan) {
   return plan.engine == frame::Engine::none && !plan.network && plan.ids == frame::Ids::range &&
          plan.groups && !plan.limits.io_bytes && !plan.disk.image &&
          plan.workspace.kind == frame::WorkspaceKind::own_disk && plan.workspace.pins.empty() &&
-         plan.setup.fences.capabilities.empty() && own_directories(plan) <= kBerthDirectories;
+         plan.setup.fences.capabilities.empty() && own_directories(plan) <= kBerthDirectories &&
+         !plan.setup.standby;  // which would run before the limits are written
 }
 
 Status resize_disk(const os::Fd& tree, const frame::Disk& disk) {

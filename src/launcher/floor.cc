@@ -115,6 +115,13 @@ Status judge_ids(const frame::LaunchPlan& plan, const Floor& floor) {
   if (plan.ids == frame::Ids::range && (fences.uid == kInitId || fences.gid == kInitId)) {
     return below_floor("the id of pid 1");
   }
+  if (fences.root_too && plan.ids != frame::Ids::range) {
+    return below_floor("a second id, of which this launcher has none");
+  }
+  const auto& standby = plan.setup.standby;
+  if (standby && (standby->process != frame::kStandby || (standby->as_root && !fences.root_too))) {
+    return below_floor("a standby that no sandbox has");
+  }
   if (plan.ids == frame::Ids::range && floor.ranges == 0) {
     return below_floor("an id range, of which this launcher has none");
   }

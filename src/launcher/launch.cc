@@ -303,8 +303,12 @@ std::variant<Sandbox, LaunchFailure> launch_from_nothing(const JudgedPlan& plan,
 
 }  // namespace
 
+bool is_slow_to_begin(const frame::LaunchPlan& plan) noexcept {
+  return plan.engine != frame::Engine::none || plan.setup.standby.has_value();
+}
+
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop) {
-  if (plan->engine != frame::Engine::none) {
+  if (is_slow_to_begin(*plan)) {
     if (auto spare = workshop.spares.take(plan, workshop)) return *std::move(spare);
   }
   if (plan->engine == frame::Engine::machine && workshop.floor.saves_machines) {

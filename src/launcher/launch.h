@@ -67,6 +67,9 @@ struct Workshop {
   void refill();
 };
 
+// Whether what its caller waits for is not our work: an engine, or a program that it begins with.
+bool is_slow_to_begin(const frame::LaunchPlan& plan) noexcept;
+
 std::variant<Sandbox, LaunchFailure> launch(const JudgedPlan& plan, Workshop& workshop);
 // The same from nothing, for a trial: where it has a network, nobody holds what it ends at.
 std::variant<Sandbox, LaunchFailure> launch_alone(const JudgedPlan& plan, Workshop& workshop);

@@ -168,14 +168,12 @@ Result<Workshop> open_workshop(const ServiceFloor& service) {
   // It keeps nobody's directory busy, and comes back to this one from a berth.
   if (::chdir("/") != 0) return Error::from_errno("chdir");
   TRY(os::Fd locks, open_locks());
-  // Descriptors that nobody can use are better left to sandboxes.
-  const bool has_engine = !service.floor.runsc.empty() || !service.floor.qemu.empty();
   return open(service.floor, {}, std::move(locks),
               {service.cgroup, service.secrets, service.secret_sources, service.notary},
               {.networks = service.networks_ahead,
                .groups = service.groups_ahead,
                .sandboxes = service.sandboxes_ahead,
-               .engines = has_engine ? service.engines_ahead : 0,
+               .engines = service.engines_ahead,
                .refill = true});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sandboxes behind an engine that run before anybody asks for them: an engine takes longer to start
-// than all that a launcher does for it.
+// Sandboxes that run before anybody asks for them: those behind an engine, and those that begin
+// with a program of their own, which take longer to start than all that a launcher does for it.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace cordon::launcher {
 
 struct Workshop;
 
-// Nothing has run in it but cordon-init. What wants out of its network finds nobody until the
-// sockets are with an egress.
+// Nothing has run in it but cordon-init, and what its plan begins with. What wants out of its
+// network finds nobody until the sockets are with an egress.
 struct Spare {
   Sandbox sandbox;
   os::SteeredSockets sockets;  // empty where it has no network
@@ -33,7 +33,7 @@ class Spares {
   explicit Spares(unsigned ahead) : ahead_{ahead} {}
 
   // One that runs as such a plan, its way out held by the egress of the plan's tenant. Before: the
-  // plan has an engine.
+  // plan is slow to begin.
   std::optional<Sandbox> take(const JudgedPlan& plan, Workshop& workshop);
 
   // For one whose ids another sandbox needs. False: there is none.

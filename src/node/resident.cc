@@ -58,6 +58,7 @@ asio::awaitable<void> Resident::keep_budgets() {
 asio::awaitable<bool> Resident::serve_until_told(async::Scope& scope) {
   scope_ = &scope;
   scope.spawn(serve_guest());
+  follow_standby();
   scope.spawn(keep_budgets());
   for (auto& act : beside_) scope.spawn(std::move(act));
   beside_.clear();
@@ -218,6 +219,14 @@ asio::awaitable<void> Resident::tell_of(std::shared_ptr<ResidentProcess> process
   if (process->exited() || process->failed()) told_process_(*process, true);
 }
 
+void Resident::follow_standby() {
+  const auto& standby = lowered_.plan.setup.standby;
+  if (!standby) return;
+  // One that another node had is adopted with all others.
+  auto process = sandbox_->adopt(frame::kStandby, sandbox::Acknowledging::by_caller);
+  if (process) follow({.program = standby->arguments.front()}, std::move(process), true);
+}
+
 async::Task<void> Resident::adopt_processes() {
   CO_TRY(const frame::Processes found, co_await sandbox_->processes());
   for (const frame::KnownProcess& known : found.known) {
@@ -241,6 +250,11 @@ Result<std::shared_ptr<ResidentProcess>> Resident::start(sandbox::Command comman
   if (is_frozen()) {
     return Error{Errc::denied,
                  "the sandbox is frozen, by a response of its policy; it can be ended"};
+  }
+  if (command.as_root && !lowered_.plan.setup.fences.root_too) {
+    return Error{Errc::denied,
+                 "no process is root in this sandbox: its policy has to say `process.user = "
+                 "\"either\"`, and so has every ceiling that speaks of it"};
   }
   forget_finished();
   if (processes_.size() >= kMostProcesses) {

@@ -95,6 +95,9 @@ class Resident {
   // A response was taken: it is not set again, by a later node either.
   void take_response(const frame::Response& taken);
 
+  // What it uses, by its groups; of an engine that stands in front of it too.
+  UseNow use_now() { return watch_.use_now(); }
+
   void set_expires(WallTime expires);
   void set_labels(Labels labels) { facts_.labels = std::move(labels); }
 
@@ -107,6 +110,8 @@ class Resident {
 
  private:
   asio::awaitable<bool> serve_until_told(async::Scope& scope);
+  // The process that it was launched with, where it was with one.
+  void follow_standby();
   asio::awaitable<void> serve_guest();
   asio::awaitable<void> keep_budgets();
   asio::awaitable<void> conclude();

@@ -186,6 +186,7 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
     ++counts_.refused;
     co_return std::move(prepared).error();
   }
+  prepared->admitted.lowered.plan.setup.standby = std::move(order.standby);
   const WallTime now = parts_.clock.wall();
   ResidentFacts facts{.id = prepared->id,
                       .tenant = order.tenant,

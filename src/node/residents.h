@@ -38,7 +38,9 @@ namespace cordon::node {
 struct CreateOrder {
   std::string tenant;
   wire::CreateRequest request;
-  std::string key;           // of idempotency; empty: none
+  std::string key;  // of idempotency; empty: none
+  // Runs in it from its start on, before anything is asked of it.
+  std::optional<frame::Start> standby{};
   journal::Digest digest{};  // of the whole request
 };
 

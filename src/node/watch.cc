@@ -131,4 +131,9 @@ std::optional<Stop> Watch::look() {
   return grouped_ ? look_at_groups() : look_at_tree();
 }
 
+UseNow Watch::use_now() {
+  return {.memory = gauges_.memory_bytes().value_or(0),
+          .cpu = gauges_.cpu().value_or(std::chrono::microseconds{0})};
+}
+
 }  // namespace cordon::node

@@ -15,6 +15,12 @@
 
 namespace cordon::node {
 
+// 0: no group counts it.
+struct UseNow {
+  std::uint64_t memory = 0;  // bytes
+  std::chrono::microseconds cpu{0};
+};
+
 class Watch {
  public:
   // `groups`: directories of the sandbox's groups; `pid`: of its pid 1 on this host.
@@ -36,6 +42,8 @@ class Watch {
   // True when nothing in it has used the processor between the last two looks: the next may wait
   // longer. Never without groups.
   bool rests() const noexcept { return rests_ && !counting_; }
+
+  UseNow use_now();
 
   // "python3 pid 7": who had most memory, as of the last look near a limit.
   const std::string& largest() const noexcept { return largest_; }

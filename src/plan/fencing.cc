@@ -87,6 +87,9 @@ frame::Fences fences_of(const Request& request, const Root& root, const Files& f
   frame::Fences fences;
   fences.uid = identity.uid;
   fences.gid = identity.gid;
+  // Where there are ids for both.
+  fences.root_too =
+      request.settings.user == policy::User::either && identity.ids == frame::Ids::range;
   fences.filter = filter_of(request, files);
   fences.capabilities = numbers_of(request);
   // A kernel of its own has none, or another one.

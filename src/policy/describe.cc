@@ -78,6 +78,10 @@ class Describe {
       line("isolation", "runs as id 0 inside, which has no power outside",
            document_.process.user->place);
     }
+    if (document_.process.user && document_.process.user->value == User::either) {
+      line("isolation", "may run processes as id 0 inside, which has no power outside",
+           document_.process.user->place);
+    }
     for (const auto& capability : document_.process.capabilities.items) {
       line("isolation",
            fmt::format("keeps the capability {} over its own namespace", capability.value),

@@ -33,7 +33,17 @@ std::string_view to_string(Protocol protocol) noexcept {
   return "tcp";
 }
 
-std::string_view to_string(User user) noexcept { return user == User::user ? "user" : "root"; }
+std::string_view to_string(User user) noexcept {
+  switch (user) {
+    case User::user:
+      return "user";
+    case User::root:
+      return "root";
+    case User::either:
+      return "either";
+  }
+  return "user";
+}
 
 std::string_view to_string(Profile profile) noexcept {
   return profile == Profile::strict ? "strict" : "compat";

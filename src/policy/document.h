@@ -32,7 +32,8 @@ enum class Mode : std::uint8_t { read_only, read_write };
 enum class NetworkMode : std::uint8_t { none, restricted, public_ };
 enum class Protocol : std::uint8_t { tls, http, tcp };
 enum class Addresses : std::uint8_t { public_, private_ };
-enum class User : std::uint8_t { user, root };
+// In the order of what they let processes be: the lesser of two is what both allow.
+enum class User : std::uint8_t { user, root, either };
 enum class CredentialMode : std::uint8_t { none, just_in_time };
 enum class Profile : std::uint8_t { compat, strict };  // ordered: the stricter compares greater
 enum class RootKind : std::uint8_t { host, dir, image };

@@ -76,8 +76,10 @@ constexpr Key kKeys[] = {
     held({"environment.set", Kind::texts_by_name, "variables with fixed values", {}, 0, 0, "{}"}),
 
     {"process", Kind::table, "identity inside"},
-    held({"process.user", Kind::choice, "an ordinary user, or id 0 inside without capabilities",
-          "user root"}),
+    held({"process.user", Kind::choice,
+          "an ordinary user, or id 0 inside without capabilities; "
+          "`either`: an ordinary user, and id 0 for processes that ask for it",
+          "user root either"}),
     held({"process.capabilities", Kind::choices,
           "capabilities over the sandbox's own user namespace",
           "chown dac_override fowner fsetid setuid setgid kill net_bind_service", 0, 0, "[]"}),

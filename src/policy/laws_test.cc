@@ -31,7 +31,7 @@ Settings meet(const Settings& a, const Settings& b) {
   Settings both;
   both.isolation = std::max(a.isolation, b.isolation);
   both.profile = std::max(a.profile, b.profile);
-  both.user = a.user == User::root && b.user == User::root ? User::root : User::user;
+  both.user = std::min(a.user, b.user);
   std::ranges::set_intersection(a.capabilities, b.capabilities,
                                 std::back_inserter(both.capabilities));
   std::map<std::string, int> require{a.require.begin(), a.require.end()};

@@ -209,7 +209,8 @@ Environment parse_environment(const Section& section) {
 }
 
 Process parse_process(const Section& section) {
-  return {choice_of(section, "user", {User::user, User::root}), section.texts("capabilities")};
+  return {choice_of(section, "user", {User::user, User::root, User::either}),
+          section.texts("capabilities")};
 }
 
 Resources parse_resources(const Section& section) {

@@ -130,7 +130,7 @@ std::optional<std::uint64_t> Policy::calls_per_minute(const ToolQuery& query) co
 }
 
 Settings Policy::settings() const {
-  Settings settings{.profile = Profile::compat, .user = User::root};
+  Settings settings{.profile = Profile::compat, .user = User::either};
   for (const auto& checked : documents_) {
     const PolicyDocument& document = checked->document();
     if (document.isolation)

@@ -59,8 +59,15 @@ std::uint32_t ProcessChannels::start(Command command) {
                             .environment = std::move(command.environment),
                             .directory = std::move(command.directory),
                             .terminal = command.terminal,
-                            .input = command.input});
+                            .input = command.input,
+                            .as_root = command.as_root});
   return process;
+}
+
+void ProcessChannels::expect_standby() {
+  const Held channel = make(frame::kStandby);
+  channel->acknowledging = Acknowledging::by_caller;
+  next_ = frame::kStandby + 1;
 }
 
 async::Task<frame::Processes> ProcessChannels::known() {

@@ -27,6 +27,8 @@ class ProcessChannels {
 
   // Of a sandbox that was fetched only after known() has answered: before, it fails (EAGAIN).
   std::uint32_t start(Command command);
+  // It was made with a process; before anything is started.
+  void expect_standby();
   // What the guest told first of all.
   async::Task<frame::Processes> known();
   // From now on the caller's, whoever had started it. False: there is none of that number.

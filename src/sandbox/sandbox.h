@@ -37,6 +37,7 @@ struct Command {
   std::string directory;                 // inside
   std::optional<frame::WindowSize> terminal;
   bool input = true;
+  bool as_root = false;  // as id 0 inside; where the plan's fences let it
   Acknowledging acknowledging = Acknowledging::by_next;
 };
 

@@ -192,7 +192,7 @@ TEST_F(RootService, HoldsThreeDescriptorsForASandbox) {
 }
 
 TEST_F(RootService, HoldsNoMoreThanItsDescriptorsAllowAndRemovesThemWhole) {
-  write_floor("groups_ahead = 0\nsandboxes_ahead = 0\n");
+  write_floor("groups_ahead = 0\nsandboxes_ahead = 0\nengines_ahead = 0\n");
   start({"/usr/bin/prlimit", "--nofile=170:170", CORDON_LAUNCHER});
   Node node = this->node();
   std::vector<std::string> groups;

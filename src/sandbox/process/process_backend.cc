@@ -34,6 +34,7 @@ async::Task<std::unique_ptr<Sandbox>> ProcessBackend::create(frame::LaunchPlan p
           .destroy = [&launcher =
                           launcher_](std::string id) { return launcher.destroy(std::move(id)); },
           .alone = true});
+  if (plan.setup.standby) made->expect_standby();
   made->keep(std::make_shared<Watched>(launcher_, made->link()));
   std::unique_ptr<Sandbox> sandbox = std::move(made);
   co_return sandbox;

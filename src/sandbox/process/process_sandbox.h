@@ -57,6 +57,8 @@ class ProcessSandbox final : public Sandbox {
 
   // For who may outlive the sandbox.
   std::weak_ptr<GuestLink> link() const noexcept { return link_; }
+  // It was launched with a process, which can be adopted; before anything is started.
+  void expect_standby() { link_->processes().expect_standby(); }
   // Lives as long as the sandbox.
   void keep(std::shared_ptr<void> kept) noexcept { kept_ = std::move(kept); }
 

@@ -7,7 +7,7 @@
 namespace cordon::sandbox {
 
 // Where the launcher cannot end it, a node without rights cannot either.
-std::unique_ptr<Sandbox> ServiceBackend::made_of(LaunchedSandbox launched, Origin origin) {
+std::unique_ptr<ProcessSandbox> ServiceBackend::made_of(LaunchedSandbox launched, Origin origin) {
   const std::string id = launched.about.id;
   auto made = std::make_unique<ProcessSandbox>(
       executor_, std::move(launched), origin,
@@ -43,12 +43,14 @@ async::Task<std::size_t> ServiceBackend::deposit_all() {
 
 async::Task<std::unique_ptr<Sandbox>> ServiceBackend::create(frame::LaunchPlan plan) {
   CO_TRY(LaunchedSandbox launched, co_await link_.launch(plan));
-  co_return made_of(std::move(launched), Origin::launched);
+  auto made = made_of(std::move(launched), Origin::launched);
+  if (plan.setup.standby) made->expect_standby();
+  co_return std::unique_ptr<Sandbox>{std::move(made)};
 }
 
 async::Task<std::unique_ptr<Sandbox>> ServiceBackend::fetch(std::string id) {
   CO_TRY(LaunchedSandbox launched, co_await link_.fetch(std::move(id)));
-  co_return made_of(std::move(launched), Origin::fetched);
+  co_return std::unique_ptr<Sandbox>{made_of(std::move(launched), Origin::fetched)};
 }
 
 }  // namespace cordon::sandbox

@@ -30,7 +30,7 @@ class ServiceBackend final : public Backend {
 
  private:
   using Living = std::map<std::string, ProcessSandbox*>;
-  std::unique_ptr<Sandbox> made_of(LaunchedSandbox launched, Origin origin);
+  std::unique_ptr<ProcessSandbox> made_of(LaunchedSandbox launched, Origin origin);
 
   asio::any_io_executor executor_;
   LauncherLink& link_;
