@@ -41,6 +41,7 @@ constexpr std::array kRoutes = {
     row("POST", "/sandboxes/{id}/connect", Operation::sandbox_change, &Face::connect),
     row("POST", "/sandboxes/{id}/timeout", Operation::sandbox_change, &Face::set_timeout),
     row("POST", "/sandboxes/{id}/refreshes", Operation::sandbox_change, &Face::refresh),
+    row("PUT", "/sandboxes/{id}/network", Operation::sandbox_change, &Face::change_network),
     row("POST", "/sandboxes/{id}/pause", Operation::sandbox_change, &Face::pause),
     row("GET", "/sandboxes/{id}/metrics", Operation::sandbox_read, &Face::metrics),
 };

@@ -3,7 +3,9 @@
 // files. The same sandboxes as API v1's, under the same policies.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "api/e2b/file_entry.h"
 #include "api/e2b/file_signature.h"
 #include "api/e2b/followed_processes.h"
+#include "api/e2b/interpreter.h"
 #include "api/e2b/process_message.h"
 #include "api/e2b/sandbox_answer.h"
 #include "api/rest/call.h"
@@ -32,6 +35,14 @@
 
 namespace cordon::api::e2b {
 
+// A directory whose changes are kept until its client asks.
+struct PolledWatch {
+  std::shared_ptr<node::Resident> resident;
+  std::unique_ptr<sandbox::Watch> watch;
+  std::deque<frame::WatchEvent> changes{};  // the latest
+  bool is_removed = false;
+};
+
 // Used from the loop's thread only.
 class Face {
  public:
@@ -49,7 +60,8 @@ class Face {
     std::function<std::string()> new_request_id;
   };
   Face(const asio::any_io_executor& executor, Parts parts, AccessTokens tokens)
-      : parts_{std::move(parts)},
+      : executor_{executor},
+        parts_{std::move(parts)},
         tokens_{std::move(tokens)},
         record_{executor, parts_.log, parts_.clock} {}
 
@@ -71,6 +83,7 @@ class Face {
   async::Task<void> refresh(Call& call);
   async::Task<void> metrics(Call& call);
   async::Task<void> pause(Call& call);
+  async::Task<void> change_network(Call& call);
 
   // Inside a sandbox, by its access token.
   using Inside = std::shared_ptr<node::Resident>;
@@ -90,9 +103,18 @@ class Face {
   async::Task<std::string> remove(Call& call, Inside inside);
   // watches.cc
   async::Task<void> watch_directory(Call& call, Inside inside);
+  async::Task<std::string> create_watcher(Call& call, Inside inside);
+  async::Task<std::string> watcher_events(Call& call, Inside inside);
+  async::Task<std::string> remove_watcher(Call& call, Inside inside);
   // files.cc
   async::Task<void> read_file(Call& call, Inside inside);
   async::Task<void> write_files(Call& call, Inside inside);
+  // interpreters.cc, by the traffic token
+  async::Task<void> run_code(Call& call, Inside inside);
+  async::Task<void> create_context(Call& call, Inside inside);
+  async::Task<void> list_contexts(Call& call, Inside inside);
+  async::Task<void> restart_context(Call& call, Inside inside);
+  async::Task<void> remove_context(Call& call, Inside inside);
 
  private:
   static constexpr std::size_t kMostLookups = 20'000;
@@ -110,18 +132,31 @@ class Face {
   async::Task<void> serve_port(Call& call, Inside inside, std::string_view port);
   async::Task<void> serve_service(Call& call, Inside inside);
   bool is_open(const Call& call, const node::Resident& resident) const;
+  bool shows_traffic_token(const Call& call, std::string_view sandbox) const;
+  // interpreters.cc
+  async::Task<void> serve_interpreter(Call& call, Inside inside);
+  // The one of this sandbox, which is begun where there is none.
+  Result<std::shared_ptr<Interpreter>> interpreter_of(const Inside& inside);
+  async::Task<void> ask_interpreter(Call& call, Inside inside, std::string_view act,
+                                    std::string fields);
   // processes.cc
   // Nothing for `limit`: until the process is over.
   async::Task<void> send_to(Reader& reader, Call& call,
                             std::optional<std::chrono::milliseconds> limit);
+  // watches.cc
+  std::shared_ptr<PolledWatch> polled_of(const node::Resident& resident,
+                                         std::string_view name) const;
   // files.cc
   async::Task<void> write_form(Call& call, Inside inside);
   async::Task<void> write_plain(Call& call, Inside inside);
 
+  asio::any_io_executor executor_;
   Parts parts_;
   AccessTokens tokens_;
   CallRecord record_;
   FollowedProcesses followed_;
+  std::map<std::string, std::shared_ptr<PolledWatch>> polled_;
+  std::map<std::string, std::shared_ptr<Interpreter>> interpreters_;  // by sandbox
   // Sandboxes that were tried for URLs which name none: whoever reaches the node can send one.
   node::PerSecond lookups_{kMostLookups};
   async::Scope* scope_ = nullptr;
@@ -130,6 +165,15 @@ class Face {
 // The answer of a call that is refused or fails: {"code":…,"message":…}.
 async::Task<void> answer_error(Call& call, const Error& error);
 async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem);
+
+inline constexpr std::string_view kUser = "user";
+inline constexpr std::string_view kRoot = "root";
+// Whose name a call bears: of `Authorization: Basic` with no password, or of the query; empty: of
+// nobody, who is the sandbox's own user.
+Result<std::string> named_user(const Call& call);
+
+// To who asks for a port without the token that it wants.
+async::Task<void> answer_without_traffic_token(Call& call);
 
 // The end of a stream that has begun.
 async::Task<void> end_with(Call& call, ConnectError error);

@@ -10,6 +10,7 @@
 #include "api/e2b/inner_path.h"
 #include "api/e2b/multipart.h"
 #include "api/rest/file_record.h"
+#include "http/gunzip.h"
 
 namespace cordon::api::e2b {
 namespace {
@@ -97,6 +98,23 @@ class FormFiles {
   std::optional<Writing> writing_;
 };
 
+// Whether a body is in gzip's coding; in any other it is refused.
+Result<bool> is_gzip(const http::Fields& fields) {
+  if (http::count(fields, "Content-Encoding") == 0) return false;
+  if (http::only(fields, "Content-Encoding") == "gzip") return true;
+  return Error{Errc::invalid, "Content-Encoding: gzip, or none"};
+}
+
+// What a few bytes may grow to is bounded by the sandbox's disk.
+async::Task<void> add_unpacked(http::Gunzip& gunzip, std::string_view bytes, Writing& writing) {
+  gunzip.push(bytes);
+  for (;;) {
+    CO_TRY(const std::string_view piece, gunzip.next());
+    if (piece.empty()) co_return Status{};
+    CO_TRY_DO(co_await writing.add(piece));
+  }
+}
+
 // By what clients know it as.
 wire::ProblemAnswer problem_with_file(const Error& error, const std::string& path) {
   wire::ProblemAnswer problem = wire::problem_of(error);
@@ -150,22 +168,24 @@ async::Task<void> Face::write_files(Call& call, Inside inside) {
 }
 
 async::Task<void> Face::write_plain(Call& call, Inside inside) {
-  const http::Fields& fields = call.exchange.head().fields;
-  if (http::count(fields, "Content-Encoding") > 0) {
-    co_return Error{Errc::invalid, "Content-Encoding: this node takes files as they are"};
-  }
+  CO_TRY(const bool is_packed, is_gzip(call.exchange.head().fields));
   const auto named = call.query.find("path");
   if (named == call.query.end()) co_return Error{Errc::invalid, "query: `path` is missing"};
   CO_TRY(std::string path, inner_path(named->second));
   call.query.insert_or_assign("path", path);
   CO_TRY(FileCall file, FileCall::of(call, *inside));
   Writing writing{std::move(file), parts_.log, call, inside->facts().id};
+  std::optional<http::Gunzip> gunzip;
+  if (is_packed) gunzip.emplace();
   std::vector<char> room(frame::kMostFileBytes);
   for (;;) {
     CO_TRY(const std::size_t count, co_await call.exchange.read_some(room));
     if (count == 0) break;
-    CO_TRY_DO(co_await writing.add({room.data(), count}));
+    const std::string_view bytes{room.data(), count};
+    CO_TRY_DO(gunzip ? co_await add_unpacked(*gunzip, bytes, writing)
+                     : co_await writing.add(bytes));
   }
+  if (gunzip && !gunzip->is_whole()) co_return Error{Errc::invalid, "gzip: the body breaks off"};
   CO_TRY_DO(co_await writing.conclude());
   CO_TRY_DO(co_await parts_.disk.settled());
   co_return co_await answer_json(call, 200, written_json({path}));

@@ -9,7 +9,7 @@
 namespace cordon::api::e2b {
 namespace {
 
-constexpr std::size_t kLargestMessage = std::size_t{1} << 20U;
+constexpr std::size_t kFilesystemMessage = std::size_t{1} << 20U;
 constexpr std::int64_t kDeepest = 64;
 constexpr std::size_t kMostEntries = 100'000;
 
@@ -97,7 +97,7 @@ class Gathering {
 };
 
 async::Task<Message> message_of(Call& call) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kFilesystemMessage));
   co_return Message::read(body);
 }
 

@@ -13,7 +13,7 @@
 namespace cordon::api::e2b {
 namespace {
 
-constexpr std::size_t kLargestMessage = std::size_t{4} << 20U;
+constexpr std::size_t kProcessesMessage = std::size_t{4} << 20U;
 constexpr std::size_t kPiece = std::size_t{32} << 10U;
 constexpr std::string_view kStreamType = "application/connect+json";
 constexpr std::chrono::seconds kUsualKeepalive{90};
@@ -44,9 +44,14 @@ std::chrono::seconds keepalive_of(const Call& call) {
 }
 
 async::Task<std::string> message_of(Call& call) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kProcessesMessage));
   CO_TRY(const std::string_view message, only_message(body));
   co_return std::string{message};
+}
+
+// As which id a process runs changes what it calls home, and nothing else.
+void make_root(wire::StartRequest& request) {
+  request.environment.insert({{"HOME", "/root"}, {"LOGNAME", "root"}, {"USER", "root"}});
 }
 
 wire::StartRequest start_request(const StartMessage& start, const node::Resident& resident) {
@@ -66,12 +71,16 @@ wire::StartRequest start_request(const StartMessage& start, const node::Resident
   return request;
 }
 
-Result<FollowedProcess> started_in(const Face::Inside& inside, std::string_view message) {
+Result<FollowedProcess> started_in(const Face::Inside& inside, std::string_view message,
+                                   bool as_root) {
   TRY(StartMessage start, read_start(message));
   if (!start.config.directory.empty()) {
     TRY(start.config.directory, inner_path(start.config.directory));
   }
-  sandbox::Command command = node::command_of(start_request(start, *inside), inside->lowered());
+  wire::StartRequest request = start_request(start, *inside);
+  if (as_root) make_root(request);
+  sandbox::Command command = node::command_of(std::move(request), inside->lowered());
+  command.as_root = as_root;
   command.input = start.has_input;
   TRY(auto process, inside->start(std::move(command)));
   return FollowedProcess{inside, std::move(process), std::move(start.config), std::move(start.tag)};
@@ -201,8 +210,9 @@ async::Task<void> Face::send_to(Reader& reader, Call& call,
 
 async::Task<void> Face::start_process(Call& call, Inside inside) {
   CO_TRY(const std::string message, co_await message_of(call));
+  CO_TRY(const std::string user, named_user(call));
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
-  auto started = started_in(inside, message);
+  auto started = started_in(inside, message, user == kRoot);
   if (!started) co_return co_await end_with(call, connect_error(started.error()));
   const auto limit = limit_of(call);
   const Followed followed = followed_.add(*std::move(started));
@@ -228,7 +238,7 @@ async::Task<void> Face::connect_process(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::list_processes(Call& call, Inside inside) {
-  CO_TRY_DO(co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY_DO(co_await call.exchange.read_body(kProcessesMessage));
   std::vector<ListedProcess> all;
   for (const Followed& each : followed_.living(*inside)) {
     all.push_back({each->config, each->process->pid(), each->tag});
@@ -237,7 +247,7 @@ async::Task<std::string> Face::list_processes(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::update_process(Call& call, Inside inside) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kProcessesMessage));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const Followed found, find_meant(followed_, *inside, message));
   CO_TRY(const auto size, read_terminal(message));
@@ -246,7 +256,7 @@ async::Task<std::string> Face::update_process(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::send_input(Call& call, Inside inside) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kProcessesMessage));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const Followed found, find_meant(followed_, *inside, message));
   CO_TRY(const auto input, message.object("input"));
@@ -258,7 +268,7 @@ async::Task<std::string> Face::send_input(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::close_input(Call& call, Inside inside) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kProcessesMessage));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const Followed found, find_meant(followed_, *inside, message));
   CO_TRY_DO(co_await found->process->write({}, true));
@@ -266,7 +276,7 @@ async::Task<std::string> Face::close_input(Call& call, Inside inside) {
 }
 
 async::Task<std::string> Face::send_signal(Call& call, Inside inside) {
-  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestMessage));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kProcessesMessage));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const int signal, read_signal(message));
   CO_TRY(const Followed found, find_meant(followed_, *inside, message));

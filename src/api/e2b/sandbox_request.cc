@@ -12,7 +12,7 @@
 namespace cordon::api::e2b {
 namespace {
 
-constexpr std::array<std::string_view, 3> kUsual{"", "base", "code-interpreter-v1"};
+constexpr std::array<std::string_view, 3> kUsual{"", "base", kInterpreterTemplate};
 constexpr std::string_view kEverywhere = "0.0.0.0/0";
 
 // What would be left out unseen is refused: whoever asked for it relies on it.
@@ -45,10 +45,11 @@ struct Reach {
   bool is_private = false;  // who comes in shows a token
 };
 
-Result<Reach> reach_of(const Message& message, const Message* network) {
+// `usual`: what is reached where the message does not say whether everything is.
+Result<Reach> reach_of(const Message& message, const Message* network, bool usual) {
   Reach reach;
   TRY(const auto internet, message.boolean("allowInternetAccess"));
-  reach.everywhere = internet.value_or(false);
+  reach.everywhere = internet.value_or(usual);
   if (network == nullptr) return reach;
   TRY(reach.allowed, network->texts("allowOut"));
   TRY(reach.denied, network->texts("denyOut"));
@@ -66,13 +67,8 @@ void write_list(wire::JsonWriter& json, std::string_view name,
   json.end_array();
 }
 
-// Servers inside are reached by whoever knows the sandbox's name, as the clients expect; what goes
-// out is another matter.
-void write_network(wire::JsonWriter& json, const Reach& reach) {
-  json.key("network");
-  json.begin_object();
-  json.text("ingress", "every_port");
-  if (!reach.everywhere && reach.allowed.empty()) return json.end_object();
+void write_reach(wire::JsonWriter& json, const Reach& reach) {
+  if (!reach.everywhere && reach.allowed.empty()) return;
   json.text("mode", reach.everywhere ? "public" : "restricted");
   if (!reach.everywhere) {
     std::vector<std::string> rules;
@@ -83,9 +79,17 @@ void write_network(wire::JsonWriter& json, const Reach& reach) {
     write_list(json, "egress_allowlist", rules);
   }
   if (!reach.denied.empty()) write_list(json, "egress_denylist", reach.denied);
-  json.end_object();
 }
 
+// Servers inside are reached by whoever knows the sandbox's name, as the clients expect; what goes
+// out is another matter.
+void write_network(wire::JsonWriter& json, const Reach& reach) {
+  json.key("network");
+  json.begin_object();
+  json.text("ingress", "every_port");
+  write_reach(json, reach);
+  json.end_object();
+}
 void write_texts(wire::JsonWriter& json, std::string_view name,
                  const std::map<std::string, std::string>& texts) {
   json.key(name);
@@ -129,7 +133,7 @@ Result<std::string> as_create_request(std::string_view body) {
     }
   }
   TRY(const auto variables, message.texts_by_name("envVars"));
-  TRY(const Reach reach, reach_of(message, network ? &*network : nullptr));
+  TRY(const Reach reach, reach_of(message, network ? &*network : nullptr, false));
   labels.emplace(kTemplateLabel, template_id);
   if (reach.is_private) labels.emplace(kPrivateLabel, "true");
   wire::JsonWriter json;
@@ -150,10 +154,43 @@ Result<std::string> as_create_request(std::string_view body) {
     write_texts(json, "set", variables);
     json.end_object();
   }
+  // Clients say with each process whose it is.
+  json.key("process");
+  json.begin_object();
+  json.text("user", "either");
+  json.end_object();
   write_network(json, reach);
   json.end_object();
   json.end_object();
   return json.take();
+}
+
+Result<std::string> as_network_change(std::string_view body) {
+  TRY(const Message message, Message::read(body));
+  for (const std::string_view name : {"rules", "egressProxy"}) {
+    if (message.has(name)) {
+      return Error{Errc::invalid, fmt::format("`{}` is not supported by this node", name)};
+    }
+  }
+  TRY(const auto allowed, message.texts("allowOut"));
+  TRY(const Reach reach, reach_of(message, &message, allowed.empty()));
+  wire::JsonWriter json;
+  json.begin_object();
+  json.key("policy");
+  json.begin_object();
+  json.key("network");
+  json.begin_object();
+  if (!reach.everywhere && reach.allowed.empty()) json.text("mode", "none");
+  write_reach(json, reach);
+  json.end_object();
+  json.end_object();
+  json.end_object();
+  return json.take();
+}
+
+Result<wire::ChangeRequest> read_network_change(std::string_view body, policy::Problems& problems) {
+  TRY(const std::string plain, as_network_change(body));
+  return wire::read_change_request(plain, problems);
 }
 
 Result<wire::CreateRequest> read_sandbox_request(std::string_view body,

@@ -18,6 +18,9 @@ inline constexpr std::string_view kTemplateLabel = "e2b.template";
 inline constexpr std::string_view kPrivateLabel = "e2b.private";  // there: its ports want a token
 inline constexpr std::string_view kPausedLabel = "e2b.paused";    // there: it is
 
+// Of sandboxes that begin with the supervisor of code contexts.
+inline constexpr std::string_view kInterpreterTemplate = "code-interpreter-v1";
+
 // Where a request says nothing.
 inline constexpr std::uint64_t kUsualLife = 300;  // seconds
 
@@ -35,5 +38,10 @@ bool is_usual_template(std::string_view name) noexcept;
 Result<wire::CreateRequest> read_sandbox_request(std::string_view body, policy::Problems& problems);
 // The first half of it: the request as a client of API v1 would write it.
 Result<std::string> as_create_request(std::string_view body);
+
+// `body`: of a change of what a sandbox reaches. Such changes of API v1 only narrow: what is not
+// named any more is not reached, and nothing is that was not before.
+Result<wire::ChangeRequest> read_network_change(std::string_view body, policy::Problems& problems);
+Result<std::string> as_network_change(std::string_view body);
 
 }  // namespace cordon::api::e2b

@@ -22,7 +22,7 @@ void expect_same(std::string_view body, std::string_view plain) {
 TEST(E2bSandboxRequest, ReachesNothingWhereItSaysNothing) {
   expect_same(
       R"({"templateID":"base"})",
-      R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},"policy":{"network":{"ingress":"every_port"}}})");
+      R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},"policy":{"process":{"user":"either"},"network":{"ingress":"every_port"}}})");
 }
 
 TEST(E2bSandboxRequest, IsSaidInTheWordsOfApiV1) {
@@ -31,16 +31,17 @@ TEST(E2bSandboxRequest, IsSaidInTheWordsOfApiV1) {
           "allow_internet_access":false,"network":{"allowOut":["example.com"],"denyOut":["0.0.0.0/0"]}})",
       R"({"timeout_seconds":62,"labels":{"e2b.template":"python","user":"a b"},"policy":{)"
       R"("filesystem":{"root":"image:python"},"environment":{"set":{"A":"1"}},)"
-      R"("network":{"ingress":"every_port","mode":"restricted","egress_allowlist":["example.com:443","example.com:80"]}}})");
+      R"("process":{"user":"either"},"network":{"ingress":"every_port","mode":"restricted","egress_allowlist":["example.com:443","example.com:80"]}}})");
 }
 
 TEST(E2bSandboxRequest, ReachesAllOnlyWhereItAsksForIt) {
-  expect_same(R"({"templateID":"base","allow_internet_access":true})",
-              R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},)"
-              R"("policy":{"network":{"ingress":"every_port","mode":"public"}}})");
+  expect_same(
+      R"({"templateID":"base","allow_internet_access":true})",
+      R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},)"
+      R"("policy":{"process":{"user":"either"},"network":{"ingress":"every_port","mode":"public"}}})");
   expect_same(
       R"({"allow_internet_access":true,"network":{"denyOut":["0.0.0.0/0"]}})",
-      R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},"policy":{"network":{"ingress":"every_port"}}})");
+      R"({"timeout_seconds":300,"labels":{"e2b.template":"base"},"policy":{"process":{"user":"either"},"network":{"ingress":"every_port"}}})");
 }
 
 TEST(E2bSandboxRequest, RefusesWhatItWouldLeaveOut) {

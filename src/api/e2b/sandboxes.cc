@@ -21,6 +21,8 @@ constexpr std::uint64_t kListed = 100;
 constexpr std::chrono::seconds kUsageWithin{5};
 // How long one that is paused is kept for who wants it back.
 constexpr std::uint64_t kKeptPaused = std::uint64_t{24} * 3600;  // seconds
+// How long processors are watched to tell how busy they are.
+constexpr std::chrono::milliseconds kMeasured{100};
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
 
 std::map<std::string, std::string> metadata_of(const node::Labels& labels) {
@@ -86,6 +88,12 @@ Result<std::uint64_t> seconds_of(const Message& message, std::string_view name,
   return static_cast<std::uint64_t>(*seconds);
 }
 
+// Of all that it may use.
+double percent_of(std::chrono::microseconds part, std::uint64_t processors) {
+  const std::chrono::microseconds whole = kMeasured * processors;
+  return 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
 }  // namespace
 
 Result<Face::Inside> Face::living(const Call& call) const {
@@ -130,7 +138,10 @@ async::Task<void> Face::create(Call& call) {
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
                           .key = {},
+                          .standby = {},
                           .digest = sha256({as_bytes(body)})};
+  if (template_of(order.request.labels) == kInterpreterTemplate)
+    order.standby = supervisor_standby();
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
   if (!made) co_return co_await answer_error(call, problem_with(made.error(), why));
   co_return co_await answer_json(call, 201, made_json(call, **made));
@@ -209,6 +220,18 @@ async::Task<void> Face::refresh(Call& call) {
   co_return co_await answer_nothing(call);
 }
 
+async::Task<void> Face::change_network(Call& call) {
+  CO_TRY(const auto resident, living(call));
+  CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  node::WhyNotAdmitted why;
+  auto request = read_network_change(body, why.problems);
+  if (!request) co_return co_await answer_error(call, problem_with(request.error(), why));
+  const auto changed = co_await parts_.residents.change(
+      resident, {.expires = {}, .labels = {}, .policy = std::move(request->policy)}, why);
+  if (!changed) co_return co_await answer_error(call, problem_with(changed.error(), why));
+  co_return co_await answer_nothing(call);
+}
+
 async::Task<void> Face::list(Call& call) {
   CO_TRY(const auto limit, number_of(call, "limit"));
   const std::uint64_t most = std::clamp<std::uint64_t>(limit.value_or(kListed), 1, kMostListed);
@@ -270,14 +293,19 @@ async::Task<void> Face::metrics(Call& call) {
   CO_TRY(const auto resident, living(call));
   CO_TRY(const frame::Usage usage,
          co_await async::within(kUsageWithin, resident->sandbox().usage()));
+  const node::UseNow before = resident->use_now();
+  asio::steady_timer moment{executor_, kMeasured};
+  co_await moment.async_wait(asio::use_awaitable);
+  const node::UseNow now_used = resident->use_now();
   const ListedSandbox known = listed(*resident);
-  const SandboxMetrics now{.time = parts_.clock.wall(),
-                           .processors = known.processors,
-                           .processor_percent = 0,
-                           .memory = 0,
-                           .memory_total = known.memory_megabytes * kMebi,
-                           .disk = usage.disk.bytes,
-                           .disk_total = known.disk_megabytes * kMebi};
+  const SandboxMetrics now{
+      .time = parts_.clock.wall(),
+      .processors = known.processors,
+      .processor_percent = percent_of(now_used.cpu - before.cpu, known.processors),
+      .memory = now_used.memory,
+      .memory_total = known.memory_megabytes * kMebi,
+      .disk = usage.disk.bytes,
+      .disk_total = known.disk_megabytes * kMebi};
   co_return co_await answer_json(call, 200, to_json(now));
 }
 

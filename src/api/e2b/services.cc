@@ -15,9 +15,10 @@ namespace {
 using token::Operation;
 
 constexpr std::string_view kServicesPort = "49983";
+constexpr std::string_view kInterpreterPort = "49999";
+constexpr std::string_view kStartPath = "/process.Process/Start";
 constexpr std::string_view kTokenField = "X-Access-Token";
 constexpr std::string_view kTrafficField = "E2B-Traffic-Access-Token";
-constexpr std::string_view kUser = "user";
 
 struct OnceRoute {
   Route route;
@@ -46,6 +47,12 @@ constexpr std::array kOnce = {
     OnceRoute{{"GET", "{id}/filesystem.Filesystem/ListDir", Operation::file_read},
               &Face::list_directory},
     OnceRoute{{"POST", "{id}/filesystem.Filesystem/Remove", Operation::file_write}, &Face::remove},
+    OnceRoute{{"GET", "{id}/filesystem.Filesystem/CreateWatcher", Operation::file_read},
+              &Face::create_watcher},
+    OnceRoute{{"GET", "{id}/filesystem.Filesystem/GetWatcherEvents", Operation::file_read},
+              &Face::watcher_events},
+    OnceRoute{{"GET", "{id}/filesystem.Filesystem/RemoveWatcher", Operation::file_read},
+              &Face::remove_watcher},
 };
 // What goes on until its end.
 constexpr std::array kStreams = {
@@ -91,21 +98,10 @@ async::Task<void> answer_locked(Call& call) {
 async::Task<void> answer_stranger(Call& call, const std::string& user) {
   const ConnectError error{
       .code = ConnectCode::unauthenticated,
-      .message = fmt::format("there is no user '{}': all is done as '{}'", user, kUser)};
+      .message = fmt::format("there is no user '{}' for this: processes are of '{}' or '{}', files "
+                             "are read and written as '{}'",
+                             user, kUser, kRoot, kUser)};
   return answer_json(call, status_of(error.code), to_json(error));
-}
-
-// Whose name a call bears: of `Authorization: Basic` with no password, or of the query; empty: of
-// nobody, who is the sandbox's own user.
-Result<std::string> named_user(const Call& call) {
-  if (const auto user = call.query.find("username"); user != call.query.end()) return user->second;
-  constexpr std::string_view kScheme = "Basic ";
-  const auto shown = http::only(call.exchange.head().fields, "Authorization");
-  if (!shown || !shown->starts_with(kScheme)) return std::string{};
-  const auto pair = from_base64(shown->substr(kScheme.size()));
-  if (!pair || !pair->ends_with(':'))
-    return Error{Errc::invalid, "Authorization: NAME and no password"};
-  return pair->substr(0, pair->size() - 1);
 }
 
 // One that ends, or stands still, is told of as gone.
@@ -143,9 +139,33 @@ Result<Query> form_query(const http::RequestHead& head) {
 
 }  // namespace
 
+Result<std::string> named_user(const Call& call) {
+  if (const auto user = call.query.find("username"); user != call.query.end()) return user->second;
+  constexpr std::string_view kScheme = "Basic ";
+  const auto shown = http::only(call.exchange.head().fields, "Authorization");
+  if (!shown || !shown->starts_with(kScheme)) return std::string{};
+  const auto pair = from_base64(shown->substr(kScheme.size()));
+  if (!pair || !pair->ends_with(':'))
+    return Error{Errc::invalid, "Authorization: NAME and no password"};
+  return pair->substr(0, pair->size() - 1);
+}
+
 bool Face::is_open(const Call& call, const node::Resident& resident) const {
   const auto shown = http::only(call.exchange.head().fields, kTokenField);
   return shown && tokens_.opens(*shown, resident.facts().id.text(), Door::services);
+}
+
+bool Face::shows_traffic_token(const Call& call, std::string_view sandbox) const {
+  const auto shown = http::only(call.exchange.head().fields, kTrafficField);
+  return shown && tokens_.opens(*shown, sandbox, Door::traffic);
+}
+
+async::Task<void> answer_without_traffic_token(Call& call) {
+  return answer_error(call, wire::ProblemAnswer{.status = 403,
+                                                .code = "CORDON-API-DENIED",
+                                                .detail = "this port of the sandbox wants its "
+                                                          "traffic token",
+                                                .remedy = "send it as `E2B-Traffic-Access-Token`"});
 }
 
 async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::string_view port) {
@@ -153,6 +173,7 @@ async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::
   const Inside inside = id && parts_.ids.read(*id) ? parts_.residents.find(*id) : nullptr;
   if (!is_there(inside)) co_return co_await answer_gone(call, sandbox, {});
   const http::RequestHead& head = call.exchange.head();
+  if (port == kInterpreterPort) co_return co_await serve_interpreter(call, inside);
   if (!port.empty() && port != kServicesPort) co_return co_await serve_port(call, inside, port);
   if (head.method == "GET" && head.target.path == "/health")
     co_return co_await answer_nothing(call);
@@ -176,8 +197,11 @@ async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::
 async::Task<void> Face::serve_service(Call& call, Inside inside) {
   const http::RequestHead& head = call.exchange.head();
   CO_TRY(const std::string user, named_user(call));
-  if (!user.empty() && user != kUser) co_return co_await answer_stranger(call, user);
   const std::string& path = head.target.path;
+  const bool may_be_root = path == kStartPath;
+  if (!user.empty() && user != kUser && !(may_be_root && user == kRoot)) {
+    co_return co_await answer_stranger(call, user);
+  }
   if (path == "/files") {
     const StreamRoute& chosen = head.method == "POST" ? kWrite : kRead;
     call.route = &chosen.route;
@@ -209,15 +233,9 @@ async::Task<void> Face::serve_port(Call& call, Inside inside, std::string_view p
   const std::string id = inside->facts().id.text();
   const auto number = port_of(port);
   if (!number || !inside->lets_in(*number)) co_return co_await answer_gone(call, id, port);
-  if (inside->facts().labels.contains(std::string{kPrivateLabel})) {
-    const auto shown = http::only(call.exchange.head().fields, kTrafficField);
-    if (!shown || !tokens_.opens(*shown, id, Door::traffic)) {
-      co_return co_await answer_error(
-          call, wire::ProblemAnswer{.status = 403,
-                                    .code = "CORDON-API-DENIED",
-                                    .detail = "the ports of this sandbox want its traffic token",
-                                    .remedy = "send it as `E2B-Traffic-Access-Token`"});
-    }
+  const bool is_private = inside->facts().labels.contains(std::string{kPrivateLabel});
+  if (is_private && !shows_traffic_token(call, id)) {
+    co_return co_await answer_without_traffic_token(call);
   }
   call.places = {id};
   call.tenant = inside->facts().tenant;

@@ -3,20 +3,12 @@
 // where it is.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import {
   AuthenticationError, CommandExitError, FileNotFoundError, InvalidArgumentError, NotEnoughSpaceError, NotFoundError, Sandbox, SandboxNotFoundError,
   TimeoutError,
 } from 'e2b'
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds))
-
-async function within(seconds, truth, words) {
-  const end = Date.now() + seconds * 1000
-  while (!(await truth())) {
-    assert(Date.now() < end, words)
-    await pause(20)
-  }
-}
+import { insideOf, pause, run, within } from './harness.mjs'
 
 // fetch would choose the host itself.
 const asked = (headers) => new Promise((done, failed) => {
@@ -35,15 +27,7 @@ async function serving(sandbox) {
   return (headers, port = 3000) => asked({ 'e2b-sandbox-id': sandbox.sandboxId, 'e2b-sandbox-port': `${port}`, ...headers })
 }
 
-// A sandbox of the check's own, gone at its end.
-const inside = (act, options = {}) => async () => {
-  const sandbox = await Sandbox.create({ timeoutMs: 120_000, ...options })
-  try {
-    await act(sandbox)
-  } finally {
-    await sandbox.kill()
-  }
-}
+const inside = insideOf(Sandbox)
 
 const checks = {
   commands: inside(async (sandbox) => {
@@ -56,6 +40,16 @@ const checks = {
     assert.deepEqual([said.stdout, said.stderr, said.exitCode], ['o\n/tmp\ny\n', 'e\n', 0])
     assert.deepEqual(heard, { out: 'o\n/tmp\ny\n', err: 'e\n' })
   }, { envs: { A: '1' } }),
+
+  root: inside(async (sandbox) => {
+    const said = await sandbox.commands.run('echo o; echo e >&2; id -u; echo $HOME', { cwd: '/tmp', envs: { X: 'y' }, user: 'root' })
+    assert.deepEqual([said.stdout, said.stderr], ['o\n0\n/root\n', 'e\n'])
+    assert.match((await sandbox.commands.run('cat /proc/self/status', { user: 'root' })).stdout, /^CapEff:\t0+$/m)
+    assert.equal((await sandbox.commands.run('id -u')).stdout, '1000\n')
+    assert.equal((await sandbox.commands.run('id -u', { user: 'user' })).stdout, '1000\n')
+    // Files are the user's.
+    await assert.rejects(sandbox.files.read('/etc/passwd', { user: 'root' }), AuthenticationError)
+  }),
 
   failures: inside(async (sandbox) => {
     await assert.rejects(sandbox.commands.run('echo out; exit 3'), (error) => error instanceof CommandExitError && error.exitCode === 3 && error.stdout === 'out\n')
@@ -126,6 +120,24 @@ const checks = {
     assert.equal((await sandbox.commands.run('wc -c < large')).stdout.trim(), `${size}`)
     const back = Buffer.from(await sandbox.files.read('large', { format: 'bytes' }))
     assert(back.equals(data), 'other bytes came back')
+  }),
+
+  packed_files: inside(async (sandbox) => {
+    const text = 'packed and unpacked '.repeat(100_000)
+    await sandbox.files.write('packed', text, { gzip: true })
+    assert.equal(await sandbox.files.read('packed'), text)
+    await sandbox.files.write('empty', '', { gzip: true })
+    assert.equal(await sandbox.files.read('empty'), '')
+    const send = (body) => fetch(`${process.env.E2B_SANDBOX_URL}/files?path=broken`, {
+      method: 'POST', body, headers: {
+        'content-type': 'application/octet-stream', 'content-encoding': 'gzip', 'E2b-Sandbox-Id': sandbox.sandboxId, 'E2b-Sandbox-Port': '49983',
+        'X-Access-Token': sandbox.envdAccessToken,
+      },
+    })
+    const whole = gzipSync(text)
+    assert.equal((await send(whole)).status, 200)
+    assert.equal((await send(whole.subarray(0, whole.length - 4))).status, 400)
+    assert.equal((await send('not packed at all')).status, 400)
   }),
 
   names: inside(async (sandbox) => {
@@ -221,6 +233,11 @@ const checks = {
     assert(later.endAt - told.endAt > 250_000, `${told.endAt} ${later.endAt}`)
     const [metrics] = await sandbox.getMetrics()
     assert(metrics.diskTotal > 0 && metrics.cpuCount >= 1, metrics)
+    assert(metrics.memUsed > 100_000 && metrics.memUsed < metrics.memTotal, `${metrics.memUsed} of ${metrics.memTotal}`)
+    assert(metrics.cpuUsedPct < 50, `nothing runs, and ${metrics.cpuUsedPct} % is used`)
+    const busy = await sandbox.commands.run('while true; do :; done', { background: true, timeoutMs: 0 })
+    await within(10, async () => (await sandbox.getMetrics())[0].cpuUsedPct > 50, 'nobody sees that a processor is busy')
+    await busy.kill()
   }, { metadata: { u: 'a b' } }),
 
   paused: inside(async (sandbox) => {
@@ -273,6 +290,25 @@ const checks = {
     await assert.rejects(sandbox.commands.run('true', { user: 'somebody' }), AuthenticationError)
   }),
 
+  asks_again: async () => {
+    const slow = { apiKey: process.env.CORDON_TEST_SLOW_KEY }
+    const begun = Date.now()
+    const made = []
+    try {
+      for (let i = 0; i < 3; i += 1) made.push(await Sandbox.create(slow))
+      assert(Date.now() - begun >= 1000, 'nobody was asked to wait')
+    } finally {
+      for (const each of made) await each.kill()
+    }
+  },
+
+  narrowed: inside(async (sandbox) => {
+    assert.equal((await sandbox.getInfo()).allowInternetAccess, true)
+    await sandbox.updateNetwork({ allowOut: ['example.com'] })
+    await sandbox.updateNetwork({ allowInternetAccess: false })
+    await assert.rejects(sandbox.updateNetwork({ rules: { 'example.com': [] } }), /not supported/)
+  }, { network: { allowOut: ['example.com', 'example.org'] } }),
+
   network: inside(async (sandbox) => {
     const said = await sandbox.commands.run('cat /proc/net/route | wc -l; (exec 3<>/dev/tcp/198.18.0.1/53) 2>&1 || echo refused')
     assert.match(said.stdout, /refused/)
@@ -312,15 +348,4 @@ const checks = {
   },
 }
 
-let failed = 0
-for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(checks)) {
-  const begun = performance.now()
-  try {
-    await checks[name]()
-    console.log(`pass  ${name.padEnd(24)} ${((performance.now() - begun) / 1000).toFixed(1)} s`)
-  } catch (error) {
-    failed += 1
-    console.log(`FAIL  ${name}\n${error.stack}\n${error.cause ?? ''}`)
-  }
-}
-process.exit(failed ? 1 : 0)
+await run(checks)

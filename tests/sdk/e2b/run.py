@@ -19,15 +19,18 @@ def main():
     if os.geteuid() != 0 or not (HERE.parent / "node_modules/e2b").exists():
         print("skipped: needs root, and `npm ci` in tests/sdk")
         sys.exit(77)
-    quota = "[quota]\nsandboxes = 200\ncreates_per_second = 1000\nrequests = 2000\n"
+    quota = "[quota]\nsandboxes = 200\ncreates_per_second = 1000\nrequests = 2000\n[tenants.slow]\ncreates_per_second = 1\n"
     with Daemon(sys.argv[1], settings="", tools=TOOLS) as node:
         node.config.write_text(node.config.read_text() + quota)
         add_python(node)
         port = node.serve_tcp()
         with node.client(tenant="a") as client:
             key = client.ask("POST", "/v1/keys", {}).json["e2b_key"]
+        with node.client(tenant="slow") as client:
+            slow_key = client.ask("POST", "/v1/keys", {}).json["e2b_key"]
         where = f"http://127.0.0.1:{port}"
-        environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": key, "CORDON_TEST_PYTHON": f"/usr/bin/{PYTHON.name}"}
+        environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": key, "CORDON_TEST_SLOW_KEY": slow_key,
+                       "CORDON_TEST_PYTHON": f"/usr/bin/{PYTHON.name}"}
         done = subprocess.run(["node", HERE / "checks.mjs", *sys.argv[2:]], env=environment, timeout=240)
         if done.returncode:
             print(node.log("cordond")[-3000:])
