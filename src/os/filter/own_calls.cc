@@ -155,6 +155,25 @@ std::vector<RuledCall> unpack_calls() {
   };
 }
 
+// It reads what others say and writes what becomes of it: two pipes, a clock and memory.
+std::vector<RuledCall> mcp_calls() {
+  return {
+      only("read", SYS_read, {is(0, 0)}),
+      {{"write", SYS_write},
+       {{FilterAction::allow(), {is(0, 1)}}, {FilterAction::allow(), {is(0, 2)}}},
+       kRefused},
+      plain("clock_gettime", SYS_clock_gettime),  // where the vDSO has none
+      plain("futex", SYS_futex),
+      // The way to the end.
+      plain("sigaltstack", SYS_sigaltstack),  // of sanitizers
+      plain("getpid", SYS_getpid),
+      plain("gettid", SYS_gettid),
+      plain("sched_yield", SYS_sched_yield),
+      plain("rt_sigprocmask", SYS_rt_sigprocmask),
+      plain("rt_sigreturn", SYS_rt_sigreturn),
+  };
+}
+
 // It has one socket, three files and its memory, and waits for the socket alone.
 std::vector<RuledCall> notary_calls() {
   return {
@@ -246,6 +265,8 @@ std::vector<RuledCall> own_calls(OwnProgram program) {
       return with_memory_and_end(egress_calls());
     case OwnProgram::files:
       return with_memory_and_end(files_calls());
+    case OwnProgram::mcp:
+      return with_memory_and_end(mcp_calls());
     case OwnProgram::notary:
       return with_memory_and_end(notary_calls());
     case OwnProgram::relay:

@@ -17,6 +17,8 @@ FilterProgram own_filter(OwnProgram program) {
       return kEgress;
     case OwnProgram::files:
       return kFiles;
+    case OwnProgram::mcp:
+      return kMcp;
     case OwnProgram::notary:
       return kNotary;
     case OwnProgram::relay:

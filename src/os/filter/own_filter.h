@@ -9,11 +9,11 @@
 
 namespace cordon::os {
 
-enum class OwnProgram : std::uint8_t { broker, egress, files, notary, relay, unpack };
+enum class OwnProgram : std::uint8_t { broker, egress, files, mcp, notary, relay, unpack };
 
-inline constexpr OwnProgram kOwnPrograms[] = {OwnProgram::broker, OwnProgram::egress,
-                                              OwnProgram::files,  OwnProgram::notary,
-                                              OwnProgram::relay,  OwnProgram::unpack};
+inline constexpr OwnProgram kOwnPrograms[] = {
+    OwnProgram::broker, OwnProgram::egress, OwnProgram::files, OwnProgram::mcp,
+    OwnProgram::notary, OwnProgram::relay,  OwnProgram::unpack};
 
 // No list is longer.
 inline constexpr std::size_t kMostOwnCalls = 80;
@@ -26,6 +26,8 @@ constexpr std::string_view to_string(OwnProgram program) {
       return "egress";
     case OwnProgram::files:
       return "files";
+    case OwnProgram::mcp:
+      return "mcp";
     case OwnProgram::notary:
       return "notary";
     case OwnProgram::relay:
