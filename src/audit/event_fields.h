@@ -104,6 +104,15 @@ void fields(Walk& walk, Event& event) {
   walk.some_text("to", event.to);
 }
 
+template <class Walk, Of<ToolCalled> Event>
+void fields(Walk& walk, Event& event) {
+  walk.text("server", event.server);
+  walk.text("tool", event.tool);
+  walk.text("arguments_sha256", event.arguments);
+  walk.text("rule", event.rule);
+  walk.flag("approved", event.is_approved);
+}
+
 template <class Walk, Of<ResponseTaken> Event>
 void fields(Walk& walk, Event& event) {
   walk.text("when", event.when);

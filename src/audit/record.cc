@@ -195,6 +195,7 @@ struct NameOf {
   std::string_view operator()(const ProgramStarted& /*event*/) const { return "program_started"; }
   std::string_view operator()(const FileTouched& /*event*/) const { return "file_touched"; }
   std::string_view operator()(const ConnectTried& /*event*/) const { return "connect_tried"; }
+  std::string_view operator()(const ToolCalled& /*event*/) const { return "tool_called"; }
   std::string_view operator()(const ResponseTaken& /*event*/) const { return "response_taken"; }
   std::string_view operator()(const SandboxEnded& /*event*/) const { return "sandbox_ended"; }
   std::string_view operator()(const LogRecovered& /*event*/) const { return "log_recovered"; }
@@ -204,7 +205,7 @@ struct NameOf {
 
 // What the name of its kind says of an event: all but its fields.
 std::optional<AuditEvent> begin_event(std::string_view name) {
-  static const std::array<AuditEvent, 19> kKinds{
+  static const std::array<AuditEvent, 20> kKinds{
       PolicyAccepted{},
       SandboxStarted{},
       ActRefused{},
@@ -219,6 +220,7 @@ std::optional<AuditEvent> begin_event(std::string_view name) {
       ProgramStarted{},
       FileTouched{},
       ConnectTried{},
+      ToolCalled{},
       ResponseTaken{},
       SandboxEnded{},
       LogRecovered{},

@@ -17,6 +17,7 @@
 #include "cli/machine.h"
 #include "cli/preset_names.h"
 #include "cli/replaced_file.h"
+#include "cli/run_command.h"
 #include "cli/run_launch.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
@@ -71,7 +72,8 @@ Result<std::optional<review::RunDirectory>> open_review(const PreparedRun& run,
 // Every step is in the record before it takes effect.
 Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOptions& options,
                                            const Context& context, const HostFacts& host,
-                                           EarlyLauncher early, const Clock& clock) {
+                                           EarlyLauncher early, const Clock& clock,
+                                           RunCompanion* companion) {
   TRY(const auto log, open_log(run.state, clock));
   const audit::Subject subject{.tenant = {}, .sandbox = run.id.text()};
   const std::vector<AuditEvent> begun{
@@ -88,12 +90,19 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
   responses.when_taken([&context](const node::Tripped& tripped, const Denial& taken) {
     if (tripped.response.then != "kill") context.err << words_of(taken) << std::flush;
   });
+  MakeFace make;
+  if (companion != nullptr) {
+    TRY_DO(companion->begin(run, *log, subject, responses));
+    make = [companion](const auto& executor) { return companion->make_face(executor); };
+  }
   auto outcome =
-      launch_run(run, options, context, host, std::move(early), {record, inside, responses});
+      launch_run(run, options, context, host, std::move(early), {record, inside, responses}, make);
   if (outcome) {
     outcome->denials = inside.take_denials();
     std::ranges::move(record.take_denials(), std::back_inserter(outcome->denials));
     std::ranges::move(responses.take_taken(), std::back_inserter(outcome->denials));
+    if (companion != nullptr)
+      std::ranges::move(companion->take_denials(), std::back_inserter(outcome->denials));
   }
   const Verdict verdict =
       outcome ? outcome->verdict
@@ -131,10 +140,12 @@ void end_review(review::RunDirectory& directory, const node::RunOutcome& outcome
 }
 
 int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFacts& host,
-                 EarlyLauncher early, RunReport& report, Context& context) {
+                 EarlyLauncher early, RunReport& report, Context& context,
+                 RunCompanion* companion) {
   const SystemClock clock;
   auto directory = open_review(run, options, host, clock);
-  auto outcome = directory ? record_and_launch(run, options, context, host, std::move(early), clock)
+  auto outcome = directory ? record_and_launch(run, options, context, host, std::move(early), clock,
+                                               companion)
                            : Result<node::RunOutcome>{directory.error()};
   if (!outcome) {
     report.failure = outcome.error().text();
@@ -153,7 +164,8 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
 }
 
 // Fills the report; gives the exit code.
-int run_reported(const RunOptions& options, RunReport& report, Context& context) {
+int run_reported(const RunOptions& options, RunReport& report, Context& context,
+                 RunCompanion* companion) {
   // Root's needs nothing to be known of the host.
   name_machine(context);
   EarlyLauncher early;
@@ -173,10 +185,12 @@ int run_reported(const RunOptions& options, RunReport& report, Context& context)
     return static_cast<int>(Exit::refused);
   }
   report.enforcement = run->lowered.enforcement;
-  return run_prepared(*run, options, host, std::move(early), report, context);
+  return run_prepared(*run, options, host, std::move(early), report, context, companion);
 }
 
-void run_command(const RunOptions& options, Context& context) {
+}  // namespace
+
+void run_command(const RunOptions& options, Context& context, RunCompanion* companion) {
   // Held from before the sandbox exists.
   std::optional<ReplacedFile> file;
   if (!options.json.empty()) {
@@ -189,7 +203,7 @@ void run_command(const RunOptions& options, Context& context) {
     file.emplace(*std::move(opened));
   }
   RunReport report;
-  report.exit = run_reported(options, report, context);
+  report.exit = run_reported(options, report, context, companion);
   context.exit = static_cast<Exit>(report.exit);
   if (!file) return;
   if (Status written = file->write(to_json(report), 0600); !written) {
@@ -197,6 +211,8 @@ void run_command(const RunOptions& options, Context& context) {
                 << std::move(written).error().with("the report " + file->name()).text() << '\n';
   }
 }
+
+namespace {
 
 void add_command(CLI::App& verb, RunOptions& options) {
   verb.add_option("command", options.command, "The command and its arguments, after --");

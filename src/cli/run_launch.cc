@@ -148,7 +148,8 @@ void start_early(EarlyLauncher& early, bool can_stand) {
 
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,
-                                    EarlyLauncher early, const RunRecords& records) {
+                                    EarlyLauncher early, const RunRecords& records,
+                                    const MakeFace& make) {
   asio::io_context loop{1};
   const bool spare = !host.root && host.has(Feature::id_ranges);
   const std::string program = program_beside("cordon-launcher");
@@ -156,7 +157,8 @@ Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& op
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): started above
   TRY(auto started, *std::move(early));
   TRY(auto launcher, sandbox::LocalLauncher::adopt(loop.get_executor(), std::move(started), spare));
-  TRY(const std::unique_ptr<CallerFace> face, make_face(loop.get_executor(), options.raw));
+  TRY(const std::unique_ptr<CallerFace> face,
+      make ? make(loop.get_executor()) : make_face(loop.get_executor(), options.raw));
   Launch launch{run, options, context, loop.get_executor(), launcher, *face, records};
   auto outcome = async::block_on(
       loop, async::in_scope(

@@ -2,9 +2,12 @@
 // From a prepared run to its outcome: launcher, network, credentials, sandbox.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/result.h"
+#include "cli/run_face.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
 #include "cli/verbs.h"
@@ -28,8 +31,12 @@ struct RunRecords {
   node::SeenRecord& inside;
   node::Responses& responses;
 };
+// The face of a run that is not the caller's terminal or pipes.
+using MakeFace =
+    std::function<Result<std::unique_ptr<CallerFace>>(const asio::any_io_executor& executor)>;
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,
-                                    EarlyLauncher early, const RunRecords& records);
+                                    EarlyLauncher early, const RunRecords& records,
+                                    const MakeFace& make = {});
 
 }  // namespace cordon::cli

@@ -169,6 +169,17 @@ void write_network(Writer& out, const RunOptions& options) {
   }
 }
 
+void write_tools(Writer& out, const RunOptions& options) {
+  if (options.allow_tools.empty() && options.ask_tools.empty() && options.deny_tools.empty()) return;
+  out.section(fmt::format("tools.{}", options.tool_server).c_str());
+  out.list("allow", options.allow_tools);
+  out.list("deny", options.deny_tools);
+  for (const std::string& tool : options.ask_tools) {
+    out.line(fmt::format("[[tools.{}.rules]]\ntool = {}\neffect = \"ask\"", options.tool_server,
+                         toml(tool)));
+  }
+}
+
 }  // namespace
 
 Result<std::uint64_t> parse_duration(const std::string& text) {
@@ -216,11 +227,12 @@ Result<std::string> policy_of_flags(const RunOptions& options, const std::string
     TRY(const std::uint64_t seconds, parse_duration(options.cpu_time));
     out.line(fmt::format("cpu_seconds = {}", seconds));
   }
+  write_tools(out, options);
   return out.take();
 }
 
-std::string typed_flags(const RunOptions& options) {
-  std::vector<std::string> words{"cordon", "run"};
+std::vector<std::string> typed_words(const RunOptions& options) {
+  std::vector<std::string> words = options.typed_as;
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
@@ -256,6 +268,9 @@ std::string typed_flags(const RunOptions& options) {
   add("--isolation", options.isolation);
   add("--require", options.require);
   add("--json", options.json);
+  add_all("--allow-tool", options.allow_tools);
+  add_all("--ask-tool", options.ask_tools);
+  add_all("--deny-tool", options.deny_tools);
   add_set("--review", options.review);
   add_set("--live", options.live);
   add_set("--read-only", options.read_only);
@@ -264,8 +279,10 @@ std::string typed_flags(const RunOptions& options) {
   add_set("--no-monitor", options.no_monitor);
   add_set("--raw", options.raw);
   add_set("--quiet", options.quiet);
-  return spelled(words);
+  return words;
 }
+
+std::string typed_flags(const RunOptions& options) { return spelled(typed_words(options)); }
 
 void add_run_flags(CLI::App& verb, RunOptions& options) {
   // Of a flag that is typed twice the last counts: whoever repeats a command adds at its end.

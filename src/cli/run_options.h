@@ -42,6 +42,11 @@ struct RunOptions {
   bool read_only = false;
   bool raw = false;
   bool quiet = false;
+  // Of `cordon mcp wrap`: what [tools.NAME] of the flags says, under which name; empty: nobody
+  // stands between the command and whoever calls its tools.
+  std::string tool_server;
+  std::vector<std::string> allow_tools, ask_tools, deny_tools;
+  std::vector<std::string> typed_as = {"cordon", "run"};
   std::vector<std::string> command;
 };
 
@@ -56,5 +61,7 @@ Result<std::uint64_t> parse_duration(const std::string& text);
 
 // How the flags were typed, without the command: for refusals that repeat them with one more.
 std::string typed_flags(const RunOptions& options);
+// The same, word by word.
+std::vector<std::string> typed_words(const RunOptions& options);
 
 }  // namespace cordon::cli

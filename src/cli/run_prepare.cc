@@ -49,6 +49,7 @@ plan::Situation situation_of(const RunOptions& options, const Context& context,
   situation.state_directory = run.state + "/runs/" + run.id.text();
   situation.environment = context.variables();
   situation.drop_network = options.no_network;
+  situation.has_tool_gate = !options.tool_server.empty();
   situation.typed = {typed_flags(options), "-- " + spelled(options.command)};
   return situation;
 }
@@ -158,6 +159,7 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   if (run.lowered.network) {
     TRY(run.grants, grants_of(policy));
   }
+  run.policy = policy;
   TRY(run.root, node::hold_image_root(run.lowered.plan, situation));
   TRY_DO(
       keep_own_directories(run.lowered.plan, own_directories(context, situation.home, run.state)));

@@ -2,6 +2,7 @@
 // From flags to a plan: all of a `cordon run` that happens before anything exists.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "node/credentials.h"
 #include "os/fd.h"
 #include "plan/lower.h"
+#include "policy/policy.h"
 #include "policy/problem.h"
 #include "record/denial.h"
 #include "record/host_facts.h"
@@ -23,6 +25,7 @@ struct PreparedRun {
   std::string state;      // where Cordon keeps what outlives runs
   plan::Lowered lowered;
   std::vector<node::HeldGrant> grants;  // none where there is no network
+  std::optional<policy::Policy> policy;  // what it was lowered from
   os::Fd root;                          // keeps the image's tree as it is; often nothing
 };
 

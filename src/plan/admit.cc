@@ -213,6 +213,10 @@ std::string why_not_enforced(const policy::Key& key, const Request& request) {
   return fmt::format("version {} does not enforce this key", CORDON_VERSION);
 }
 
+bool is_tool_key(const policy::Key& key) {
+  return key.path == "tools" || key.path.starts_with("tools.");
+}
+
 void admit_keys(const Request& request, const PolicyDocument& document) {
   for (const policy::StatedKey& stated : document.keys) {
     const policy::Key& key = *stated.key;
@@ -220,6 +224,7 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     if (policy::is_enforced(key) && is_held_here(key, request, document)) continue;
     if (key.path == "isolation") continue;  // refused with words of its own
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
+    if (request.situation.has_tool_gate && is_tool_key(key)) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;
     // With no network nothing is left to refuse or to count.
     if (is_offline(request) && only_bounds_network(key)) continue;

@@ -78,6 +78,8 @@ struct Situation {
   std::string tenant;  // as the launcher knows it; empty in local use
   bool has_tunnels =
       false;  // who launches it holds `network.ingress`: no port is reached but those
+  // Calls of tools pass who launches it, and are judged there: `tools` is held.
+  bool has_tool_gate = false;
   MonitorSource monitor = MonitorSource::none;  // by whom what happens inside is seen
   bool drop_network = false;  // the caller gives up whatever network the policy grants
   Typed typed;

@@ -101,6 +101,15 @@ struct ConnectTried {
   std::string error;  // "ECONNREFUSED"; empty: it was made, or began
   friend bool operator==(const ConnectTried&, const ConnectTried&) = default;
 };
+// A call of a tool went to an MCP server that is wrapped.
+struct ToolCalled {
+  std::string server;  // as [tools.NAME] calls it
+  std::string tool;
+  std::string arguments;  // their SHA-256 in hex, of their canonical JSON
+  std::string rule;
+  bool is_approved = false;  // by a person, this once
+  friend bool operator==(const ToolCalled&, const ToolCalled&) = default;
+};
 // Something happened more often than the policy tolerates, and a right was taken away.
 struct ResponseTaken {
   std::string when;  // what was counted: "denials"
@@ -137,7 +146,7 @@ struct RecordsDropped {
 
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
-                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, ResponseTaken,
-                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
+                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, ToolCalled,
+                 ResponseTaken, SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon
