@@ -238,7 +238,7 @@ TEST(Pins, RefuseAToolThatCameLater) {
 
 // C266, C267.
 TEST(Pins, WaitForAPersonWhereADescriptionHidesSomething) {
-  for (const std::string tool :
+  for (const std::string& tool :
        {std::string{R"({"name":"read_file","description":"a\u200bb"})"},
         std::string{R"({"name":"read_file","description":"\u001b[8m"})"},
         R"({"name":"read_file","description":")" + std::string(kLongestTool, 'x') + R"("})"}) {

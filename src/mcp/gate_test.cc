@@ -84,7 +84,7 @@ std::string call(int id, const std::string& tool, const std::string& arguments =
       id, tool, arguments);
 }
 
-bool has(const std::string& text, std::string_view part) {
+bool says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -117,11 +117,11 @@ TEST(Gate, AnswersADeniedCallItselfAndTheServerNeverHearsOfIt) {
   link.client(call(1, "delete_all"));
   EXPECT_EQ(link.take_server(), "");
   const std::string answer = link.take_client();
-  EXPECT_TRUE(has(answer, R"("id":1,)") && has(answer, R"("isError":true)")) << answer;
-  EXPECT_TRUE(has(answer, "CORDON-TOOL-DENIED") && has(answer, "cordon.toml:3")) << answer;
-  EXPECT_FALSE(has(answer, "resultType"));
+  EXPECT_TRUE(says(answer, R"("id":1,)") && says(answer, R"("isError":true)")) << answer;
+  EXPECT_TRUE(says(answer, "CORDON-TOOL-DENIED") && says(answer, "cordon.toml:3")) << answer;
+  EXPECT_FALSE(says(answer, "resultType"));
   link.client(call(2, "unknown_tool"));
-  EXPECT_TRUE(has(link.take_client(), "matches no rule"));
+  EXPECT_TRUE(says(link.take_client(), "matches no rule"));
   ASSERT_EQ(link.refused.size(), 2U);
   EXPECT_EQ(link.refused[0].tried, "call fs/delete_all");
   // The counter-arm: the same call where no rule denies it.
@@ -134,7 +134,7 @@ TEST(Gate, RefusesEveryToolOfAServerThatThePolicyDoesNotName) {
   Link link{{}, "[tools.other]\nallow = [\"*\"]\n"};
   link.client(call(1, "read_x"));
   EXPECT_EQ(link.take_server(), "");
-  EXPECT_TRUE(has(link.take_client(), "there is no [tools.fs]"));
+  EXPECT_TRUE(says(link.take_client(), "there is no [tools.fs]"));
 }
 
 // C268: arguments by the schema of the rule.
@@ -192,9 +192,9 @@ TEST(Gate, RefusesLinesThatAreNoPlainRequests) {
 TEST(Gate, TellsTheIdOfARefusedLineWhereItHasOne) {
   Link link;
   link.client(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"a":1,"A":2}})");
-  EXPECT_TRUE(has(link.take_client(), R"("id":5,"error":{"code":-32600)"));
+  EXPECT_TRUE(says(link.take_client(), R"("id":5,"error":{"code":-32600)"));
   link.client(R"({"jsonrpc":"2.0","id":5,"ID":6,"method":"ping"})");
-  EXPECT_TRUE(has(link.take_client(), R"("id":null)"));
+  EXPECT_TRUE(says(link.take_client(), R"("id":null)"));
 }
 
 TEST(Gate, RefusesASecondRequestOfTheSameIdAndTooMany) {
@@ -222,7 +222,7 @@ TEST(Gate, DropsWhatAServerSaysUnasked) {
   EXPECT_EQ(link.refused.size(), 4U);
   // An answer that is ambiguous is an answer all the same: its client need not wait for another.
   link.server(R"({"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}})");
-  EXPECT_TRUE(has(link.take_client(), R"("id":1,"error")"));
+  EXPECT_TRUE(says(link.take_client(), R"("id":1,"error")"));
 }
 
 // C278.
@@ -230,10 +230,10 @@ TEST(Gate, BoundsTheLinesOfBothSides) {
   Link link{{.longest_line = 4096}};
   link.client(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" + std::string(5000, 'x') +
               R"("}})");
-  EXPECT_TRUE(has(link.take_client(), "longer than 4096"));
+  EXPECT_TRUE(says(link.take_client(), "longer than 4096"));
   link.client(call(1, "echo"));
   link.server(std::string(10'000'000, 'y'));
-  EXPECT_TRUE(has(link.take_client(), R"("id":1,"error")"));
+  EXPECT_TRUE(says(link.take_client(), R"("id":1,"error")"));
   EXPECT_TRUE(link.broken.empty());
   link.client(call(2, "echo"));
   link.client(call(3, "echo"));
@@ -248,12 +248,12 @@ TEST(Gate, LetsAServerAskItsClientForNothingUnlessItIsLet) {
   Link link;
   link.server(sampling);
   EXPECT_EQ(link.take_client(), "");
-  EXPECT_TRUE(has(link.take_server(), R"("id":9,"error":{"code":-32601)"));
+  EXPECT_TRUE(says(link.take_server(), R"("id":9,"error":{"code":-32601)"));
   EXPECT_EQ(link.refused[0].code, "CORDON-MCP-REQUEST");
   link.server(R"({"jsonrpc":"2.0","id":10,"method":"ping"})");
-  EXPECT_TRUE(has(link.take_client(), "ping"));
+  EXPECT_TRUE(says(link.take_client(), "ping"));
   link.client(R"({"jsonrpc":"2.0","id":10,"result":{}})");
-  EXPECT_TRUE(has(link.take_server(), R"("id":10)"));
+  EXPECT_TRUE(says(link.take_server(), R"("id":10)"));
   Link open{{.let = {"sampling/createMessage"}}};
   open.server(sampling);
   EXPECT_EQ(open.take_client(), sampling + "\n");
@@ -271,7 +271,7 @@ TEST(Gate, LetsAServerAskForNothingByAResultEither) {
   Link link;
   link.client(call(1, "echo"));
   link.server(result);
-  EXPECT_TRUE(has(link.take_client(), "CORDON-MCP-REQUEST"));
+  EXPECT_TRUE(says(link.take_client(), "CORDON-MCP-REQUEST"));
   Link open{{.let = {"sampling/createMessage"}}};
   open.client(call(1, "echo"));
   open.server(result);
