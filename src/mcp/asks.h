@@ -45,8 +45,8 @@ class Asks {
   // Whether `state` was made for such a call; it is used up, also by a call that differs.
   bool take_state(const std::string& state, const Call& call);
 
-  // An approved call for which the server itself wants to hear more: what its client brings back
-  // goes through unasked, once.
+  // An approved call for which the server itself wants to hear more: what its client brings back,
+  // with the server's state or (empty) without one, goes through unasked, once.
   void let_continue(const std::string& state, const Call& call);
   bool take_continued(const std::string& state, const Call& call);
 

@@ -43,6 +43,12 @@ bool says_yes(const Json* answer) {
   return action != nullptr && *action == "accept" && decision != nullptr && *decision == kAllowOnce;
 }
 
+// It brings answers to what a result before it asked for.
+bool goes_on(const Message& message) {
+  return message.params()->find("requestState") != nullptr ||
+         message.params()->find("inputResponses") != nullptr;
+}
+
 // The line with what our own question added to its params taken out again.
 std::string without_answers(const Message& message) {
   const Json& params = *message.params();
@@ -210,14 +216,14 @@ void Gate::client_call(const Message& message, Era era) {
 }
 
 bool Gate::take_approval(const Message& message, Era era, const Call& call) {
+  const Json* const answers = message.params()->find("inputResponses");
   const std::string* const state = message.params()->find_text("requestState");
-  if (state == nullptr) return false;
-  if (!Asks::is_ours(*state)) {
-    if (!asks_.take_continued(*state, call)) return false;
+  if (!goes_on(message)) return false;
+  if (state == nullptr || !Asks::is_ours(*state)) {
+    if (!asks_.take_continued(state == nullptr ? std::string{} : *state, call)) return false;
     pass_call(message.line, era, call, "approved before", true);
     return true;
   }
-  const Json* const answers = message.params()->find("inputResponses");
   const bool is_same = asks_.take_state(*state, call);
   if (is_same && says_yes(answers == nullptr ? nullptr : answers->find(kAskKey))) {
     pass_call(without_answers(message), era, call, "approved", true);
@@ -242,7 +248,7 @@ void Gate::ask(const Message& message, Era era, Call call, const Judged& judged)
   if (!can_ask(message, era))
     return refuse("a person has to be asked, and this client cannot ask (no `elicitation`)");
   if (era == Era::modern) {
-    if (message.params()->find("requestState") != nullptr)
+    if (goes_on(message))
       return refuse("a person has to be asked, and it goes on with a call that nobody approved");
     acts_.emplace_back(ToClient{ask_result_line(message.id, question, asks_.state_for(call))});
     return;

@@ -116,7 +116,8 @@ void Gate::take_result(const Message& message, const Flight& flight) {
     return;
   }
   const std::string* const state = result->find_text("requestState");
-  if (flight.approved && state != nullptr) asks_.let_continue(*state, flight.call);
+  if (flight.approved)
+    asks_.let_continue(state == nullptr ? std::string{} : *state, flight.call);
   pass_to_client(message);
 }
 

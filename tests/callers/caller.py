@@ -12,7 +12,7 @@ import time
 from pace import slow
 
 NAMES = ("root", "user")
-PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-relay", "cordon-files", "cordon-notary")
+PROGRAMS = ("cordon", "cordon-launcher", "cordon-init", "cordon-relay", "cordon-files", "cordon-mcp", "cordon-notary")
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 SUBREAPER = 36      # PR_SET_CHILD_SUBREAPER
 
