@@ -80,8 +80,7 @@ async::Task<mcp::FromFilter> FilterLink::next() {
   while (true) {
     CO_TRY(const auto body, cutter_.next());
     if (body) co_return mcp::decode_from_filter(*body);
-    const auto [error, count] =
-        co_await out_.async_read_some(asio::buffer(buffer_), async::kQuiet);
+    const auto [error, count] = co_await out_.async_read_some(asio::buffer(buffer_), async::kQuiet);
     if (error) co_return why_ended();
     cutter_.push(as_bytes(std::string_view{buffer_.data(), count}));
   }

@@ -69,9 +69,9 @@ class Importer {
 
   void walk(const Json& value, bool is_top) {
     for (const JsonMember& member : value.members) {
-      const bool names_servers =
-          member.key == "mcpServers" || (is_top && member.key == "servers") ||
-          (in_mcp_ && member.key == "servers");
+      const bool names_servers = member.key == "mcpServers" ||
+                                 (is_top && member.key == "servers") ||
+                                 (in_mcp_ && member.key == "servers");
       if (names_servers && member.value.is_object()) {
         for (const JsonMember& server : member.value.members) take(server);
         continue;

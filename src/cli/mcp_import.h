@@ -13,8 +13,8 @@ namespace cordon::cli {
 
 struct ImportOptions {
   std::string file;
-  std::string json;                // a file for the table as JSON, or "-"; empty: a table for people
-  std::string name;                // only this server; empty: all of them
+  std::string json;  // a file for the table as JSON, or "-"; empty: a table for people
+  std::string name;  // only this server; empty: all of them
   std::vector<std::string> flags;  // "cordon", "mcp", "wrap" and what each server is wrapped with
   bool dry_run = false;
 };

@@ -9,9 +9,8 @@ namespace cordon::cli {
 namespace {
 
 // Programs whose first word that is no flag says what they run.
-constexpr std::array<std::string_view, 12> kRunners = {"npx",  "bunx",    "uvx",     "uv",
-                                                       "node", "bun",     "deno",    "python",
-                                                       "pnpm", "python3", "pipx",    "sh"};
+constexpr std::array<std::string_view, 12> kRunners = {
+    "npx", "bunx", "uvx", "uv", "node", "bun", "deno", "python", "pnpm", "python3", "pipx", "sh"};
 constexpr std::array<std::string_view, 4> kVerbs = {"run", "dlx", "exec", "x"};
 
 std::string_view base_of(std::string_view word) {

@@ -197,9 +197,11 @@ void add_mcp_wrap(CLI::App& group, Context& context) {
       group.add_subcommand("wrap", "Runs an MCP server in a sandbox and polices its tools");
   add_run_flags(*verb, options->run);
   verb->add_option("--name", options->name, "Which [tools.NAME] of the policy is its");
-  verb->add_option("--allow-tool", options->run.allow_tools, "A tool that may be called, or like read_*")
+  verb->add_option("--allow-tool", options->run.allow_tools,
+                   "A tool that may be called, or like read_*")
       ->allow_extra_args(false);
-  verb->add_option("--ask-tool", options->run.ask_tools, "A tool about which a person is asked each time")
+  verb->add_option("--ask-tool", options->run.ask_tools,
+                   "A tool about which a person is asked each time")
       ->allow_extra_args(false);
   verb->add_option("--deny-tool", options->run.deny_tools, "A tool that may not be called")
       ->allow_extra_args(false);

@@ -144,9 +144,9 @@ int run_prepared(const PreparedRun& run, const RunOptions& options, const HostFa
                  RunCompanion* companion) {
   const SystemClock clock;
   auto directory = open_review(run, options, host, clock);
-  auto outcome = directory ? record_and_launch(run, options, context, host, std::move(early), clock,
-                                               companion)
-                           : Result<node::RunOutcome>{directory.error()};
+  auto outcome =
+      directory ? record_and_launch(run, options, context, host, std::move(early), clock, companion)
+                : Result<node::RunOutcome>{directory.error()};
   if (!outcome) {
     report.failure = outcome.error().text();
     context.err << "cordon: " << report.failure << '\n';

@@ -170,7 +170,8 @@ void write_network(Writer& out, const RunOptions& options) {
 }
 
 void write_tools(Writer& out, const RunOptions& options) {
-  if (options.allow_tools.empty() && options.ask_tools.empty() && options.deny_tools.empty()) return;
+  if (options.allow_tools.empty() && options.ask_tools.empty() && options.deny_tools.empty())
+    return;
   out.section(fmt::format("tools.{}", options.tool_server).c_str());
   out.list("allow", options.allow_tools);
   out.list("deny", options.deny_tools);

@@ -24,9 +24,9 @@ struct PreparedRun {
   std::string workspace;  // the caller's directory, without links
   std::string state;      // where Cordon keeps what outlives runs
   plan::Lowered lowered;
-  std::vector<node::HeldGrant> grants;  // none where there is no network
+  std::vector<node::HeldGrant> grants;   // none where there is no network
   std::optional<policy::Policy> policy;  // what it was lowered from
-  os::Fd root;                          // keeps the image's tree as it is; often nothing
+  os::Fd root;                           // keeps the image's tree as it is; often nothing
 };
 
 // Why a run was not prepared, told in full.

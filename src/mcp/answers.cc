@@ -61,9 +61,9 @@ std::string refused_call_line(std::string_view id, Era era, const Refused& refus
              R"({{"jsonrpc":"2.0","id":{},"result":{{{}"content":[{{"type":"text","text":{}}}],)"
              R"("isError":true,"_meta":{{"cordon/denial":{{"code":{},"tried":{},"rule":{},)"
              R"("why":{},"fix":{},"retry_helps":false}}}}}}}})",
-             id_or_null(id), era == Era::modern ? R"("resultType":"complete",)" : "", json_text(text),
-             json_text(refused.code), json_text(refused.tried), json_text(refused.rule), json_text(refused.why),
-             json_text(refused.fix)) +
+             id_or_null(id), era == Era::modern ? R"("resultType":"complete",)" : "",
+             json_text(text), json_text(refused.code), json_text(refused.tried),
+             json_text(refused.rule), json_text(refused.why), json_text(refused.fix)) +
          "\n";
 }
 
@@ -75,11 +75,10 @@ std::string ask_request_line(std::string_view id, std::string_view question) {
 
 std::string ask_result_line(std::string_view id, std::string_view question,
                             std::string_view state) {
-  return fmt::format(
-             R"({{"jsonrpc":"2.0","id":{},"result":{{"resultType":"input_required",)"
-             R"("inputRequests":{{"{}":{{"method":"elicitation/create","params":{}}}}},)"
-             R"("requestState":{}}}}})",
-             id, kAskKey, elicitation(question), json_text(state)) +
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{"resultType":"input_required",)"
+                     R"("inputRequests":{{"{}":{{"method":"elicitation/create","params":{}}}}},)"
+                     R"("requestState":{}}}}})",
+                     id, kAskKey, elicitation(question), json_text(state)) +
          "\n";
 }
 

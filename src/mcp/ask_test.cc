@@ -91,10 +91,9 @@ TEST(Ask, HoldsALegacyCallUntilAPersonAllowsIt) {
 }
 
 TEST(Ask, RefusesALegacyCallThatNobodyAllows) {
-  for (const std::string result :
-       {R"({"action":"decline"})", R"({"action":"cancel"})", R"({})",
-        R"({"action":"accept","content":{"decision":"deny"}})",
-        R"({"action":"accept","content":{}})"}) {
+  for (const std::string result : {R"({"action":"decline"})", R"({"action":"cancel"})", R"({})",
+                                   R"({"action":"accept","content":{"decision":"deny"}})",
+                                   R"({"action":"accept","content":{}})"}) {
     Pair pair;
     static_cast<void>(pair.client(kElicits));
     const std::string id = after(pair.client(kWrite), R"("id":")", '"');
@@ -145,13 +144,13 @@ TEST(Ask, AsksAModernClientByItsResultAndForgetsItsOwnWordsAfterwards) {
 }
 
 TEST(Ask, BindsAnApprovalToItsCall) {
-  for (const auto& [arguments, decision] : {std::pair{R"({"p":"b"})", "allow once"},
-                                            {R"({"p":"a"})", "deny"}}) {
+  for (const auto& [arguments, decision] :
+       {std::pair{R"({"p":"b"})", "allow once"}, {R"({"p":"a"})", "deny"}}) {
     Pair pair;
     const std::string state =
         after(pair.client(modern(1, R"({"p":"a"})")), R"("requestState":")", '"');
-    EXPECT_TRUE(has(pair.client(modern(2, arguments, approval(state, decision))),
-                    "CORDON-TOOL-DECLINED"));
+    EXPECT_TRUE(
+        has(pair.client(modern(2, arguments, approval(state, decision))), "CORDON-TOOL-DECLINED"));
     EXPECT_EQ(pair.to_server, "");
     EXPECT_TRUE(has(pair.client(modern(3, R"({"p":"a"})", approval(state))), "used already"))
         << "it is used up";
@@ -171,14 +170,16 @@ TEST(Ask, GoesOnWithAnApprovedCallForWhichTheServerWantsMore) {
   const std::string next = modern(3, R"({"p":"a"})", R"(,"requestState":"S")");
   static_cast<void>(pair.client(next));
   EXPECT_EQ(pair.to_server, next + "\n");
-  EXPECT_TRUE(has(pair.client(modern(4, R"({"p":"a"})", R"(,"requestState":"S")")), "nobody approved"));
+  EXPECT_TRUE(
+      has(pair.client(modern(4, R"({"p":"a"})", R"(,"requestState":"S")")), "nobody approved"));
 }
 
 std::string list_of(const std::string& tools, const std::string& more = "") {
   return R"({"jsonrpc":"2.0","id":5,"result":{"tools":[)" + tools + "]" + more + "}}";
 }
 const std::string kAskList = R"({"jsonrpc":"2.0","id":5,"method":"tools/list"})";
-const std::string kRead = R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"}})";
+const std::string kRead =
+    R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"}})";
 
 std::string listed(Pair& pair, const std::string& tools, const std::string& more = "") {
   static_cast<void>(pair.client(kAskList));
@@ -186,7 +187,8 @@ std::string listed(Pair& pair, const std::string& tools, const std::string& more
 }
 
 std::string call_read(Pair& pair) {
-  return pair.client(R"({"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"read_file"}})");
+  return pair.client(
+      R"({"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"read_file"}})");
 }
 
 TEST(Pins, AreMadeAtFirstSightAndTheListPassesAsItCame) {
@@ -202,12 +204,13 @@ TEST(Pins, RefuseAToolThatHasChanged) {
   Pair first;
   static_cast<void>(listed(first, kRead));
   const std::vector<Pin> pins{{"read_file", first.sighted[0].sha256}};
-  for (const std::string tool :
-       {R"({"name":"read_file","description":"Reads!","inputSchema":{"type":"object"}})",
-        R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object","x":1}})",
-        R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"title":"t"})",
-        R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})",
-        R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"outputSchema":{}})"}) {
+  for (
+      const std::string tool :
+      {R"({"name":"read_file","description":"Reads!","inputSchema":{"type":"object"}})",
+       R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object","x":1}})",
+       R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"title":"t"})",
+       R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})",
+       R"({"name":"read_file","description":"Reads","inputSchema":{"type":"object"},"outputSchema":{}})"}) {
     Pair pair{pins, false};
     EXPECT_EQ(listed(pair, tool), list_of("") + "\n") << tool;
     ASSERT_EQ(pair.sighted.size(), 1U);
@@ -254,8 +257,10 @@ TEST(Pins, WaitForAPersonWhereADescriptionHidesSomething) {
 }
 
 TEST(Pins, LeaveOutWhatThePolicyRefusesWhateverTheArguments) {
-  Pair pair{{}, true, "[tools.fs]\nallow = [\"read_*\"]\n[[tools.fs.rules]]\ntool = \"echo\"\n"
-                      "effect = \"allow\"\narguments = { required = [\"x\"] }\n"};
+  Pair pair{{},
+            true,
+            "[tools.fs]\nallow = [\"read_*\"]\n[[tools.fs.rules]]\ntool = \"echo\"\n"
+            "effect = \"allow\"\narguments = { required = [\"x\"] }\n"};
   EXPECT_EQ(listed(pair, kRead + R"(,{"name":"other"},{"name":"echo"})"),
             list_of(kRead + R"(,{"name":"echo"})") + "\n");
 }

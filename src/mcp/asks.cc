@@ -38,8 +38,8 @@ std::optional<Asked> Asks::answered(const std::string& id) {
 }
 
 bool Asks::cancel(const std::string& call_id) {
-  const auto found = std::ranges::find_if(
-      held_, [&](const auto& each) { return each.second.call.id == call_id; });
+  const auto found =
+      std::ranges::find_if(held_, [&](const auto& each) { return each.second.call.id == call_id; });
   if (found == held_.end()) return false;
   held_bytes_ -= found->second.line.size();
   held_.erase(found);

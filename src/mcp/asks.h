@@ -27,8 +27,7 @@ class Asks {
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
 
   // Nobody who does not know `key` can make what this makes.
-  Asks(std::string key, std::string sandbox)
-      : key_{std::move(key)}, sandbox_{std::move(sandbox)} {}
+  Asks(std::string key, std::string sandbox) : key_{std::move(key)}, sandbox_{std::move(sandbox)} {}
 
   // Legacy: the id, as JSON, of the request to the client. Nothing: too many wait already.
   std::optional<std::string> hold(Asked asked);

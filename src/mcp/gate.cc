@@ -38,8 +38,7 @@ bool says_yes(const Json* answer) {
   if (answer == nullptr) return false;
   const std::string* const action = answer->find_text("action");
   const Json* const content = answer->find("content");
-  const std::string* const decision =
-      content == nullptr ? nullptr : content->find_text("decision");
+  const std::string* const decision = content == nullptr ? nullptr : content->find_text("decision");
   return action != nullptr && *action == "accept" && decision != nullptr && *decision == kAllowOnce;
 }
 
@@ -144,8 +143,8 @@ void Gate::client_request(Message message) {
 void Gate::client_notification(const Message& message) {
   // A server that answers no notification may still do what one says.
   if (!message.method.starts_with("notifications/"))
-    return refuse_line("client", fmt::format("{} is a request, and has no id",
-                                             policy::in_quotes(message.method)));
+    return refuse_line(
+        "client", fmt::format("{} is a request, and has no id", policy::in_quotes(message.method)));
   if (message.method == "notifications/cancelled" && message.params() != nullptr) {
     const Json* const id = message.params()->find("requestId");
     if (id != nullptr) {
@@ -163,8 +162,8 @@ void Gate::client_response(const Message& message) {
       return pass_call(asked->line, Era::legacy, std::move(asked->call), asked->rule, true);
     }
     const std::string id = asked->call.id;
-    Refused refused =
-        judge_.refusal(asked->call, "CORDON-TOOL-DECLINED", "a person was asked and did not allow it");
+    Refused refused = judge_.refusal(asked->call, "CORDON-TOOL-DECLINED",
+                                     "a person was asked and did not allow it");
     refused.rule = asked->rule;
     return refuse_call(id, Era::legacy, std::move(refused));
   }
@@ -184,18 +183,18 @@ void Gate::pass_call(std::string_view line, Era era, Call call, std::string rule
   to_server(line);
   to_server("\n");
   const std::string id = call.id;
-  flights_.emplace(id, Flight{.method = std::string{kCall},
-                              .era = era,
-                              .call = std::move(call),
-                              .approved = approved});
+  flights_.emplace(
+      id,
+      Flight{
+          .method = std::string{kCall}, .era = era, .call = std::move(call), .approved = approved});
 }
 
 void Gate::client_call(const Message& message, Era era) {
   const Json* const params = message.params();
   const std::string* const tool = params == nullptr ? nullptr : params->find_text("name");
   const Json* const arguments = params == nullptr ? nullptr : params->find("arguments");
-  const bool is_call = tool != nullptr && is_tool_name(*tool) &&
-                       (arguments == nullptr || arguments->is_object());
+  const bool is_call =
+      tool != nullptr && is_tool_name(*tool) && (arguments == nullptr || arguments->is_object());
   if (!is_call) {
     std::string why =
         "a call needs the name of a tool (1 to 128 of A-Z, a-z, 0-9, _, . and -), and its "
@@ -238,8 +237,7 @@ bool Gate::take_approval(const Message& message, Era era, const Call& call) {
 }
 
 void Gate::ask(const Message& message, Era era, Call call, const Judged& judged) {
-  const std::string question =
-      question_of(judge_.server(), call.tool, call.arguments, judged.why);
+  const std::string question = question_of(judge_.server(), call.tool, call.arguments, judged.why);
   const auto refuse = [&](std::string why) {
     Refused refused = judge_.refusal(call, "CORDON-TOOL-ASK", std::move(why));
     refused.rule = judged.rule;

@@ -65,9 +65,7 @@ class Gate {
   std::string unasked_input(const Json& result) const;
   void take_result(const Message& message, const Flight& flight);
 
-  bool is_in_use(const std::string& id) const {
-    return flights_.contains(id) || asks_.holds(id);
-  }
+  bool is_in_use(const std::string& id) const { return flights_.contains(id) || asks_.holds(id); }
   void learn_capabilities(const Message& message);
   bool can_ask(const Message& message, Era era) const;
   void refuse_call(const std::string& id, Era era, Refused refused);
@@ -96,9 +94,9 @@ class Gate {
   Judge judge_;
   Asks asks_;
   MinuteWindow server_requests_{kServerRequests};
-  std::map<std::string, Flight> flights_;         // by id
-  std::set<std::string> server_flights_;          // ids
-  bool client_elicits_ = false;                   // of the legacy era
+  std::map<std::string, Flight> flights_;  // by id
+  std::set<std::string> server_flights_;   // ids
+  bool client_elicits_ = false;            // of the legacy era
   Ticks now_{};
   std::vector<FromFilter> acts_;
 };

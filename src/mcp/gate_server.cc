@@ -55,8 +55,8 @@ void Gate::server_refused(const ReadMessage& read) {
   refuse_line("server", read.refused);
   const auto flight = read.is_response ? flights_.find(read.id) : flights_.end();
   if (flight == flights_.end()) return;
-  to_client(error_line(read.id, kServerError,
-                       "cordon: the server's answer is refused: " + read.refused));
+  to_client(
+      error_line(read.id, kServerError, "cordon: the server's answer is refused: " + read.refused));
   flights_.erase(flight);
 }
 
@@ -116,8 +116,7 @@ void Gate::take_result(const Message& message, const Flight& flight) {
     return;
   }
   const std::string* const state = result->find_text("requestState");
-  if (flight.approved)
-    asks_.let_continue(state == nullptr ? std::string{} : *state, flight.call);
+  if (flight.approved) asks_.let_continue(state == nullptr ? std::string{} : *state, flight.call);
   pass_to_client(message);
 }
 

@@ -139,10 +139,13 @@ TEST(Gate, RefusesEveryToolOfAServerThatThePolicyDoesNotName) {
 
 // C268: arguments by the schema of the rule.
 TEST(Gate, HoldsArgumentsAgainstTheRulesSchema) {
-  for (const auto& [arguments, passes] :
-       {std::pair{R"({"in":"docs"})", true}, {R"({"in":"docs","x":1})", false}, {R"({})", false},
-        {R"({"in":"..\/docs"})", false}, {R"({"in":["docs"]})", false},
-        {R"({"\u0069n":"docs"})", true}, {R"({"in":"docs","IN":"all"})", false}}) {
+  for (const auto& [arguments, passes] : {std::pair{R"({"in":"docs"})", true},
+                                          {R"({"in":"docs","x":1})", false},
+                                          {R"({})", false},
+                                          {R"({"in":"..\/docs"})", false},
+                                          {R"({"in":["docs"]})", false},
+                                          {R"({"\u0069n":"docs"})", true},
+                                          {R"({"in":"docs","IN":"all"})", false}}) {
     Link link;
     const std::string line = call(1, "search", arguments);
     link.client(line);
@@ -165,23 +168,24 @@ TEST(Gate, CountsCallsByTheMinute) {
 
 // C277.
 TEST(Gate, RefusesLinesThatAreNoPlainRequests) {
-  for (const std::string line :
-       {R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x"}}])",
-        R"({"jsonrpc":"2.0","id":null,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":9007199254740993,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":1e3,"method":"ping"})",
-        R"({"jsonrpc":"1.0","id":1,"method":"ping"})", R"({"id":1,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":1,"method":"ping","extra":1})",
-        R"({"jsonrpc":"2.0","id":1,"method":"ping","result":{}})",
-        R"({"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{"name":"delete_x"}})",
-        R"({"jsonrpc":"2.0","method":"tools/call","params":{"name":"delete_x"}})",
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call\u0000","params":{"name":"delete_x"}})",
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_\u0430"}})",
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":["read_x"]})",
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x","arguments":[]}})",
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x","Name":"delete_x"}})",
-        R"({"jsonrpc":"2.0","id":77,"result":{}})", "junk"}) {
+  for (
+      const std::string line :
+      {R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x"}}])",
+       R"({"jsonrpc":"2.0","id":null,"method":"ping"})",
+       R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})",
+       R"({"jsonrpc":"2.0","id":9007199254740993,"method":"ping"})",
+       R"({"jsonrpc":"2.0","id":1e3,"method":"ping"})",
+       R"({"jsonrpc":"1.0","id":1,"method":"ping"})", R"({"id":1,"method":"ping"})",
+       R"({"jsonrpc":"2.0","id":1,"method":"ping","extra":1})",
+       R"({"jsonrpc":"2.0","id":1,"method":"ping","result":{}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{"name":"delete_x"}})",
+       R"({"jsonrpc":"2.0","method":"tools/call","params":{"name":"delete_x"}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"tools/call\u0000","params":{"name":"delete_x"}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_\u0430"}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":["read_x"]})",
+       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x","arguments":[]}})",
+       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_x","Name":"delete_x"}})",
+       R"({"jsonrpc":"2.0","id":77,"result":{}})", "junk"}) {
     Link link;
     link.client(line);
     EXPECT_EQ(link.take_server(), "") << line;
@@ -228,8 +232,8 @@ TEST(Gate, DropsWhatAServerSaysUnasked) {
 // C278.
 TEST(Gate, BoundsTheLinesOfBothSides) {
   Link link{{.longest_line = 4096}};
-  link.client(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" + std::string(5000, 'x') +
-              R"("}})");
+  link.client(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" +
+              std::string(5000, 'x') + R"("}})");
   EXPECT_TRUE(says(link.take_client(), "longer than 4096"));
   link.client(call(1, "echo"));
   link.server(std::string(10'000'000, 'y'));
@@ -258,8 +262,8 @@ TEST(Gate, LetsAServerAskItsClientForNothingUnlessItIsLet) {
   open.server(sampling);
   EXPECT_EQ(open.take_client(), sampling + "\n");
   for (int i = 0; i < 100; ++i) {
-    open.server(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"sampling/createMessage"}})",
-                            100 + i));
+    open.server(
+        fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"sampling/createMessage"}})", 100 + i));
     open.client(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", 100 + i));
   }
   EXPECT_EQ(open.refused.front().why, "a server may not ask its client so often");

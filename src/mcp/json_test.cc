@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines that all readers read alike, and lines that they may not (C277).
+#include "mcp/json.h"
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
@@ -7,7 +9,6 @@
 
 #include "mcp/canonical.h"
 #include "mcp/fold.h"
-#include "mcp/json.h"
 
 namespace cordon::mcp {
 namespace {
@@ -34,9 +35,9 @@ TEST(Line, RefusesWhatReadersMayReadDifferently) {
       {R"({"a":1,"a":2})", "twice"},
       {R"({"a":1,"\u0061":2})", "twice"},
       {R"({"name":1,"NAME":2})", "twice"},
-      {"{\"name\":1,\"\xC3\x89t\":2,\"\xC3\xA9T\":3}", "twice"},       // É and é
-      {"{\"params\":1,\"param\xC5\xBF\":2}", "twice"},                 // long s
-      {"{\"k\":1,\"\xE2\x84\xAA\":2}", "twice"},                       // the Kelvin sign
+      {"{\"name\":1,\"\xC3\x89t\":2,\"\xC3\xA9T\":3}", "twice"},  // É and é
+      {"{\"params\":1,\"param\xC5\xBF\":2}", "twice"},            // long s
+      {"{\"k\":1,\"\xE2\x84\xAA\":2}", "twice"},                  // the Kelvin sign
       {R"({"x":{"y":[{"a":1,"A":2}]}})", "twice"},
       {"{\"a\":\"\xC0\xAF\"}", "UTF-8"},
       {"{\"a\":\"\xED\xA0\x80\"}", "UTF-8"},

@@ -28,8 +28,7 @@ std::string fix_of(const policy::Explanation& explained, std::string_view server
 std::string reason_of(const policy::Policy& policy, const policy::Decision& decision,
                       std::string_view server) {
   if (decision.document >= policy.documents().size()) return {};
-  for (const policy::ToolServer& listed :
-       policy.documents()[decision.document]->document().tools) {
+  for (const policy::ToolServer& listed : policy.documents()[decision.document]->document().tools) {
     if (listed.name != server) continue;
     for (const policy::ToolRule& rule : listed.rules) {
       if (rule.place == decision.place) return rule.why;

@@ -24,8 +24,7 @@ std::string PinBook::why_waits(const Json& tool, const std::string& name, std::s
     if (other != name && folded(other) == folded(name))
       return fmt::format("its name is that of {} in other letters", other);
   }
-  if (pinned_.size() >= kMostPins)
-    return fmt::format("there are more than {} tools", kMostPins);
+  if (pinned_.size() >= kMostPins) return fmt::format("there are more than {} tools", kMostPins);
   return is_first_sight_ ? std::string{} : "it was not there when the server was first seen";
 }
 

@@ -146,7 +146,7 @@ struct RecordsDropped {
 
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
-                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, ToolCalled,
-                 ResponseTaken, SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
+                 RequestBegun, ProgramStarted, FileTouched, ConnectTried, ToolCalled, ResponseTaken,
+                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
 
 }  // namespace cordon
