@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/time_text.h"
 #include "cli/mcp_name.h"
 #include "cli/program_beside.h"
@@ -41,7 +40,7 @@ struct Splice {
 
 std::string json_of(const std::string& text) {
   std::string out;
-  append_json_string(out, text);
+  mcp::append_json_text(out, text);
   return out;
 }
 

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "base/utf8.h"
+#include "mcp/json.h"
 
 namespace cordon::mcp {
 namespace {
 
 std::string json_text(std::string_view text) {
   std::string out;
-  append_json_string(out, text);
+  append_json_text(out, text);
   return out;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "hash/sha256.h"
 
@@ -13,7 +12,7 @@ namespace {
 
 void append(std::string& out, const Json& value, std::string_view line) {
   if (value.kind == JsonKind::text) {
-    append_json_string(out, value.text);
+    append_json_text(out, value.text);
   } else if (value.kind == JsonKind::list) {
     out += '[';
     for (const Json& item : value.items) {
@@ -29,7 +28,7 @@ void append(std::string& out, const Json& value, std::string_view line) {
     char separator = '{';
     for (const JsonMember* const member : members) {
       out += separator;
-      append_json_string(out, member->key);
+      append_json_text(out, member->key);
       out += ':';
       append(out, member->value, line);
       separator = ',';

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -223,6 +224,15 @@ class LineReader {
     const std::string text{spelled};
     const double content = std::strtod(text.c_str(), nullptr);  // no locale is ever set
     if (!std::isfinite(content)) return refuse("it has a number without a finite value");
+    // Too small to be told from nothing: some readers say 0, some give up.
+    const std::size_t exponent = spelled.find_first_of("eE");
+    const bool is_tiny = std::abs(content) < std::numeric_limits<double>::min() &&
+                         spelled.substr(0, exponent).find_first_of("123456789") != spelled.npos;
+    constexpr std::size_t kLongestExponent = 5;  // "e-308"
+    const bool is_long =
+        exponent != std::string_view::npos && spelled.size() - exponent > kLongestExponent;
+    if (is_tiny || is_long)
+      return refuse("it has a number that readers round to 0, or do not read");
     if (numbers_ == Numbers::any || std::abs(content) <= static_cast<double>(kExact)) return;
     if (integer || content == std::floor(content)) {
       refuse("it has a whole number past 2^53, which readers round differently");
@@ -263,6 +273,21 @@ void append_utf8(std::string& text, char32_t code) {
     put(0x80U | (code >> 6U & 0x3FU));
   }
   put(0x80U | (code & 0x3FU));
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
 }
 
 const Json* Json::find(std::string_view key) const noexcept {

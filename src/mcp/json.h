@@ -58,10 +58,14 @@ struct ReadJson {
 
 // `line` is without its newline. Refused is what is not valid UTF-8, or not one object and blanks
 // around it; a key that stands in its object twice, or that equals another but for case or escapes;
-// NUL in a key; half a surrogate pair; a number that has no finite value, or by `numbers`; more
+// NUL in a key; half a surrogate pair; a number that has no finite value, that is not 0 and too
+// small to be told from it, or by `numbers`; more
 // than kDeepestLine levels or kMostValues values.
 ReadJson read_line(std::string_view line, Numbers numbers);
 
 void append_utf8(std::string& text, char32_t code);
+// `text`, which is UTF-8, in quotes: read again it is the same. (base/log.h has one for people,
+// which shows controls as bytes.)
+void append_json_text(std::string& out, std::string_view text);
 
 }  // namespace cordon::mcp

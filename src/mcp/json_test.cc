@@ -54,6 +54,9 @@ TEST(Line, RefusesWhatReadersMayReadDifferently) {
       {R"({"a":1e999})", "finite"},
       {R"({"a":9007199254740993})", "2^53"},
       {R"({"a":1e17})", "2^53"},
+      {R"({"a":1e-400})", "round to 0"},
+      {R"({"a":1e-32023456784})", "round to 0"},
+      {R"({"a":0e0000001})", "round to 0"},
       {R"({"a":1,})", "JSON"},
       {R"({a:1})", "JSON"},
       {R"({"a":1}//)", "follows"},
@@ -111,6 +114,7 @@ TEST(Canonical, IsTheSameForWhatIsSaidAlike) {
   };
   EXPECT_EQ(digest(R"({"a":1,"b":"\u0041"})"), digest(R"( { "b" : "A" , "a" : 1 } )"));
   EXPECT_NE(digest(R"({"a":1})"), digest(R"({"a":"1"})"));
+  EXPECT_NE(digest(R"({"a":"\u0091"})"), digest(R"({"a":"\u00c2\u0091"})"));
   const std::string empty = "{}";
   const ReadJson read = read_line(empty, Numbers::exact);
   EXPECT_EQ(canonical_digest(nullptr, {}), canonical_digest(&read.top, empty));

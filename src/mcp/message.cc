@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "mcp/fold.h"
 #include "policy/text.h"
 
@@ -28,7 +27,7 @@ bool is_method(std::string_view text) {
 std::string id_of(const Json& value, std::string_view line) {
   if (value.is_text() && value.text.size() <= kLongestId) {
     std::string spelled;
-    append_json_string(spelled, value.text);
+    append_json_text(spelled, value.text);
     return spelled;
   }
   const std::string_view spelled = value.in(line);
