@@ -217,6 +217,19 @@ class LineReader {
     return true;
   }
 
+  // Whether the exponent, "e-308", is past what a double has: whatever stands before it, some
+  // readers do not read on.
+  static bool is_far(std::string_view exponent) {
+    constexpr int kFarthest = std::numeric_limits<double>::max_exponent10;
+    if (exponent.empty()) return false;
+    exponent.remove_prefix(1);
+    if (exponent.starts_with('+') || exponent.starts_with('-')) exponent.remove_prefix(1);
+    int value = 0;
+    const auto [end, error] =
+        std::from_chars(exponent.data(), exponent.data() + exponent.size(), value);
+    return error != std::errc{} || value > kFarthest || exponent.size() > 3;
+  }
+
   void judge_number(std::string_view spelled, bool integer) {
     // Longer ones have digits that no reader keeps, and readers that give up.
     constexpr std::size_t kLongest = 64;
@@ -228,10 +241,7 @@ class LineReader {
     const std::size_t exponent = spelled.find_first_of("eE");
     const bool is_tiny = std::abs(content) < std::numeric_limits<double>::min() &&
                          spelled.substr(0, exponent).find_first_of("123456789") != spelled.npos;
-    constexpr std::size_t kLongestExponent = 5;  // "e-308"
-    const bool is_long =
-        exponent != std::string_view::npos && spelled.size() - exponent > kLongestExponent;
-    if (is_tiny || is_long)
+    if (is_tiny || is_far(spelled.substr(std::min(exponent, spelled.size()))))
       return refuse("it has a number that readers round to 0, or do not read");
     if (numbers_ == Numbers::any || std::abs(content) <= static_cast<double>(kExact)) return;
     if (integer || content == std::floor(content)) {

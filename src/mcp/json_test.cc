@@ -57,6 +57,7 @@ TEST(Line, RefusesWhatReadersMayReadDifferently) {
       {R"({"a":1e-400})", "round to 0"},
       {R"({"a":1e-32023456784})", "round to 0"},
       {R"({"a":0e0000001})", "round to 0"},
+      {R"({"a":0e3080})", "round to 0"},
       {R"({"a":1,})", "JSON"},
       {R"({a:1})", "JSON"},
       {R"({"a":1}//)", "follows"},

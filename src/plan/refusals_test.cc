@@ -90,6 +90,15 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
     expect_only(refused(expected.policy, situation_of()), expected);
 }
 
+TEST(Lowering, TakesRulesForToolsWhereSomebodyHoldsThem) {
+  constexpr std::string_view kRules =
+      "[tools.x]\nallow = [\"a\"]\n[[tools.x.rules]]\ntool = \"b\"\neffect = \"ask\"\n";
+  Situation wrapped = situation_of();
+  EXPECT_FALSE(refused(kRules, wrapped).empty());
+  wrapped.has_tool_gate = true;
+  EXPECT_TRUE(refused(kRules, wrapped).empty());
+}
+
 TEST(Lowering, RefusesALargeDiskAsRootWhereThereAreNoImages) {
   expect_only(refused(policy_from("[resources]\nmemory_limit = \"1Mi\"\ndisk_limit = \"2Mi\""),
                       without(Feature::disk_images, true), situation_of(true)),
