@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "base/result.h"
+#include "cli/local_sandbox.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
 #include "cli/verbs.h"
-#include "node/network_record.h"
 #include "node/run.h"
-#include "node/seen_record.h"
 #include "record/host_facts.h"
 #include "sandbox/process/local_launcher.h"
 
@@ -21,13 +20,6 @@ namespace cordon::cli {
 using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
 void start_early(EarlyLauncher& early, bool can_stand);
 
-// What the network and the credentials did, and what happened inside, is in its record as it
-// happens.
-struct RunRecords {
-  node::NetworkRecord& network;
-  node::SeenRecord& inside;
-  node::Responses& responses;
-};
 Result<node::RunOutcome> launch_run(const PreparedRun& run, const RunOptions& options,
                                     const Context& context, const HostFacts& host,
                                     EarlyLauncher early, const RunRecords& records);
