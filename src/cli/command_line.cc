@@ -28,7 +28,8 @@ constexpr std::array kVerbs = {Verb{"run", add_run},         Verb{"shell", add_s
                                Verb{"ps", add_ps},           Verb{"top", add_top},
                                Verb{"logs", add_logs},       Verb{"inspect", add_inspect},
                                Verb{"cp", add_cp},           Verb{"kill", add_kill},
-                               Verb{"status", add_status},   Verb{"completion", add_completion}};
+                               Verb{"status", add_status},   Verb{"completion", add_completion},
+                               Verb{"mcp", add_mcp}};
 
 // A verb's flags take longer to describe than a sandbox to mount: where the first word is a verb,
 // no other is described. Anything else, --help among it, meets them all.

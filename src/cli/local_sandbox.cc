@@ -17,8 +17,8 @@ constexpr std::uint64_t kEventsPerSecond = 10'000;
 }  // namespace
 
 LocalSandbox::LocalSandbox(const PreparedRun& run, const Context& context,
-                           const asio::any_io_executor& executor,
-                           sandbox::LocalLauncher& launcher, const RunRecords& records)
+                           const asio::any_io_executor& executor, sandbox::LocalLauncher& launcher,
+                           const RunRecords& records)
     : run_{run},
       lowered_{run.lowered},
       context_{context},

@@ -220,7 +220,8 @@ Result<std::string> policy_of_flags(const RunOptions& options, const std::string
 }
 
 std::string typed_flags(const RunOptions& options) {
-  std::vector<std::string> words{"cordon", "run"};
+  std::vector<std::string> words{"cordon"};
+  words.insert(words.end(), options.verb.begin(), options.verb.end());
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };

@@ -42,7 +42,8 @@ struct RunOptions {
   bool read_only = false;
   bool raw = false;
   bool quiet = false;
-  std::vector<std::string> command;
+  std::vector<std::string> command;         // empty: each comes later
+  std::vector<std::string> verb = {"run"};  // whose flags these are
 };
 
 void add_run_flags(CLI::App& verb, RunOptions& options);

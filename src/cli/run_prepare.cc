@@ -49,7 +49,8 @@ plan::Situation situation_of(const RunOptions& options, const Context& context,
   situation.state_directory = run.state + "/runs/" + layer;
   situation.environment = context.variables();
   situation.drop_network = options.no_network;
-  situation.typed = {typed_flags(options), "-- " + spelled(options.command)};
+  situation.typed = {typed_flags(options), {}};
+  if (!options.command.empty()) situation.typed.after = "-- " + spelled(options.command);
   return situation;
 }
 

@@ -52,6 +52,7 @@ void add_inspect(CLI::App& app, Context& context);
 void add_image(CLI::App& app, Context& context);
 void add_kill(CLI::App& app, Context& context);
 void add_machine(CLI::App& app, Context& context);
+void add_mcp(CLI::App& app, Context& context);
 void add_logs(CLI::App& app, Context& context);
 void add_policy(CLI::App& app, Context& context);
 void add_ps(CLI::App& app, Context& context);

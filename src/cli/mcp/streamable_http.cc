@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/mcp/streamable_http.h"
+
+#include <csignal>
+#include <deque>
+#include <filesystem>
+#include <list>
+#include <ostream>
+
+#include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
+
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "http/server.h"
+#include "mcp/serve/era.h"
+#include "os/random.h"
+
+namespace cordon::cli {
+namespace {
+
+constexpr std::size_t kLargestBody = std::size_t{4} << 20U;
+constexpr std::size_t kMostSessions = 64;
+constexpr std::chrono::seconds kLastRequests{2};
+constexpr const char* kSessionField = "Mcp-Session-Id";
+
+// Of one request; with its call, which may outlive the request.
+class HttpOutlet final : public Outlet {
+ public:
+  void say(std::string text) override {
+    if (!last_) said_.push_back(std::move(text));
+    news_.tell();
+  }
+  void answer(std::string text) override {
+    last_ = std::move(text);
+    news_.tell();
+  }
+  asio::awaitable<void> wait() {
+    while (said_.empty() && !last_) co_await news_.wait(Ticks::max());
+  }
+  std::optional<std::string> take_said() {
+    if (said_.empty()) return std::nullopt;
+    std::string text = std::move(said_.front());
+    said_.pop_front();
+    return text;
+  }
+  const std::optional<std::string>& last() const noexcept { return last_; }
+
+ private:
+  std::deque<std::string> said_;
+  std::optional<std::string> last_;
+  News news_;
+};
+
+// A client that goes before its answer has no use for it: what it asked for ends.
+class Abandoning {
+ public:
+  Abandoning(std::shared_ptr<Conversation> conversation, const HttpOutlet& outlet, json::value id)
+      : conversation_{std::move(conversation)}, outlet_{outlet}, id_{std::move(id)} {}
+  Abandoning(const Abandoning&) = delete;
+  Abandoning& operator=(const Abandoning&) = delete;
+  ~Abandoning() {
+    if (!outlet_.last()) conversation_->cancel(id_);
+  }
+
+ private:
+  std::shared_ptr<Conversation> conversation_;
+  const HttpOutlet& outlet_;
+  json::value id_;
+};
+
+// Of the legacy era. The one that was used least lately goes where there are too many.
+class Sessions {
+ public:
+  Result<std::string> add(std::shared_ptr<Conversation> conversation) {
+    TRY(const auto random, os::random_bytes<24>());
+    if (all_.size() >= kMostSessions) {
+      all_.back().conversation->cancel_all();
+      all_.pop_back();
+    }
+    all_.push_front({.id = to_hex(random), .conversation = std::move(conversation)});
+    return all_.front().id;
+  }
+  std::shared_ptr<Conversation> find(std::string_view id) {
+    const auto found = std::ranges::find(all_, id, &Session::id);
+    if (found == all_.end()) return nullptr;
+    all_.splice(all_.begin(), all_, found);
+    return all_.front().conversation;
+  }
+  bool remove(std::string_view id) {
+    const auto found = std::ranges::find(all_, id, &Session::id);
+    if (found == all_.end()) return false;
+    found->conversation->cancel_all();
+    all_.erase(found);
+    return true;
+  }
+  void cancel_all() {
+    for (const Session& each : all_) each.conversation->cancel_all();
+  }
+
+ private:
+  struct Session {
+    std::string id;
+    std::shared_ptr<Conversation> conversation;
+  };
+  std::list<Session> all_;
+};
+
+struct House {
+  Server& server;
+  Digest token;
+  Sessions sessions{};
+};
+
+http::Fields json_fields() { return {{"Content-Type", "application/json"}}; }
+
+async::Task<void> refuse(http::Exchange& exchange, int status, std::string why) {
+  http::Fields fields = json_fields();
+  if (status == 401) fields.push_back({"WWW-Authenticate", "Bearer"});
+  if (status == 405) fields.push_back({"Allow", "POST, DELETE"});
+  co_return co_await exchange.answer(status, std::move(fields),
+                                     mcp::problem_text({}, {mcp::kInvalidRequest, std::move(why)}));
+}
+
+std::optional<std::string> field(const http::RequestHead& head, std::string_view name) {
+  const auto value = http::only(head.fields, name);
+  return value ? std::optional{std::string{*value}} : std::nullopt;
+}
+
+// A header cannot hold every name: some come as =?base64?…?=.
+std::optional<std::string> decoded(std::optional<std::string> value) {
+  constexpr std::string_view kBefore = "=?base64?";
+  constexpr std::string_view kBehind = "?=";
+  if (!value || !value->starts_with(kBefore) || !value->ends_with(kBehind) ||
+      value->size() < kBefore.size() + kBehind.size()) {
+    return value;
+  }
+  const std::string inner =
+      value->substr(kBefore.size(), value->size() - kBefore.size() - kBehind.size());
+  return from_base64(inner);
+}
+
+// Of the modern era headers repeat what the body says; whoever routes by them must not be lied to.
+std::optional<mcp::Problem> mismatch(const http::RequestHead& head, const mcp::Request& request) {
+  const auto differs = [&](std::string_view name, const std::optional<std::string>& said,
+                           std::string_view is) -> std::optional<mcp::Problem> {
+    if (said && *said == is) return std::nullopt;
+    return mcp::Problem{
+        mcp::kHeaderMismatch,
+        fmt::format("the header {} is missing, or not as the body says: {}", name, is)};
+  };
+  if (auto wrong = differs("MCP-Protocol-Version", field(head, "MCP-Protocol-Version"),
+                           mcp::kModernVersion)) {
+    return wrong;
+  }
+  if (auto wrong = differs("Mcp-Method", field(head, "Mcp-Method"), request.method)) return wrong;
+  if (request.method != "tools/call") return std::nullopt;
+  const json::string* const name = mcp::text_at(request.params, "name");
+  if (name == nullptr) return std::nullopt;
+  return differs("Mcp-Name", decoded(field(head, "Mcp-Name")), *name);
+}
+
+// The answer as it comes: JSON alone, or a stream of events where something is said before it.
+async::Task<void> carry(http::Exchange& exchange, HttpOutlet& outlet, http::Fields fields) {
+  co_await outlet.wait();
+  if (auto said = outlet.take_said()) {
+    fields.push_back({"Content-Type", "text/event-stream"});
+    fields.push_back({"Cache-Control", "no-cache"});
+    CO_TRY_DO(co_await exchange.begin(200, std::move(fields)));
+    for (;;) {
+      if (said) {
+        const std::string event = fmt::format("event: message\ndata: {}\n\n", *said);
+        CO_TRY_DO(co_await exchange.write(event));
+      } else if (outlet.last()) {
+        break;
+      }
+      if (!outlet.last()) co_await outlet.wait();
+      said = outlet.take_said();
+    }
+    const std::string last = outlet.last().value_or(std::string{});
+    if (!last.empty()) {
+      const std::string event = fmt::format("event: message\ndata: {}\n\n", last);
+      CO_TRY_DO(co_await exchange.write(event));
+    }
+    co_return co_await exchange.finish();
+  }
+  const std::string last = outlet.last().value_or(std::string{});
+  if (last.empty()) co_return co_await exchange.answer(202, std::move(fields), {});
+  fields.push_back({"Content-Type", "application/json"});
+  co_return co_await exchange.answer(200, std::move(fields), last);
+}
+
+async::Task<void> serve_request(House& house, http::Exchange& exchange, mcp::Request request) {
+  const auto said = mcp::sender_of(request.params);
+  std::optional<mcp::Problem> problem;
+  if (const auto* const wrong = std::get_if<mcp::Problem>(&said)) problem = *wrong;
+  const auto* const sender = std::get_if<mcp::Sender>(&said);
+  const bool is_modern = sender != nullptr && sender->era == mcp::Era::modern;
+  if (is_modern) problem = mismatch(exchange.head(), request);
+  const auto version = field(exchange.head(), "MCP-Protocol-Version");
+  if (!problem && !is_modern && version && !mcp::is_legacy_version(*version)) {
+    problem = mcp::Problem{mcp::kHeaderMismatch,
+                           "MCP-Protocol-Version names a version that the body does not"};
+  }
+  if (problem) {
+    co_return co_await exchange.answer(400, json_fields(), mcp::problem_text(request.id, *problem));
+  }
+  http::Fields fields;
+  std::shared_ptr<Conversation> conversation;
+  if (is_modern) {
+    conversation = std::make_shared<Conversation>();
+  } else if (request.method == "initialize") {
+    conversation = std::make_shared<Conversation>();
+    CO_TRY(const std::string id, house.sessions.add(conversation));
+    fields.push_back({kSessionField, id});
+  } else {
+    const auto id = field(exchange.head(), kSessionField);
+    if (!id) co_return co_await refuse(exchange, 400, "Mcp-Session-Id is missing");
+    conversation = house.sessions.find(*id);
+    if (!conversation) co_return co_await refuse(exchange, 404, "there is no such session");
+  }
+  const auto outlet = std::make_shared<HttpOutlet>();
+  const Abandoning abandoning{conversation, *outlet, request.id};
+  house.server.take(conversation, std::move(request), outlet);
+  co_return co_await carry(exchange, *outlet, std::move(fields));
+}
+
+// Notifications, and answers to questions of ours.
+async::Task<void> serve_other(House& house, http::Exchange& exchange, mcp::Message message) {
+  if (const auto id = field(exchange.head(), kSessionField)) {
+    const auto conversation = house.sessions.find(*id);
+    if (!conversation) co_return co_await refuse(exchange, 404, "there is no such session");
+    house.server.take(conversation, std::move(message), std::make_shared<HttpOutlet>());
+  }
+  co_return co_await exchange.answer(202, {}, {});
+}
+
+async::Task<void> serve_post(House& house, http::Exchange& exchange) {
+  const std::string type = field(exchange.head(), "Content-Type").value_or(std::string{});
+  if (type.substr(0, type.find(';')) != "application/json") {
+    co_return co_await refuse(exchange, 415, "a message is application/json");
+  }
+  CO_TRY(const std::string body, co_await exchange.read_body(kLargestBody));
+  mcp::Message message = mcp::read_message(body);
+  if (const auto* const fault = std::get_if<mcp::Fault>(&message)) {
+    co_return co_await exchange.answer(400, json_fields(),
+                                       mcp::problem_text(fault->id, fault->problem));
+  }
+  if (auto* const request = std::get_if<mcp::Request>(&message)) {
+    co_return co_await serve_request(house, exchange, std::move(*request));
+  }
+  co_return co_await serve_other(house, exchange, std::move(message));
+}
+
+async::Task<void> serve_exchange(House& house, http::Exchange& exchange) {
+  const http::RequestHead& head = exchange.head();
+  switch (refusal_of(head, house.token)) {
+    case 403:
+      co_return co_await refuse(exchange, 403, "Host and Origin are those of this machine only");
+    case 401:
+      co_return co_await refuse(exchange, 401, "the token is missing, or not that of this server");
+    default:
+      break;
+  }
+  if (head.target.path != "/mcp") co_return co_await refuse(exchange, 404, "the path is /mcp");
+  if (head.method == "POST") co_return co_await serve_post(house, exchange);
+  if (head.method != "DELETE") {
+    co_return co_await refuse(exchange, 405, "POST a message, or DELETE a session");
+  }
+  const auto id = field(head, kSessionField);
+  if (!id || !house.sessions.remove(*id)) {
+    co_return co_await refuse(exchange, 404, "there is no such session");
+  }
+  co_return co_await exchange.answer(204, {}, {});
+}
+
+asio::awaitable<bool> run_until_signal(async::Scope& scope, http::Server*& server) {
+  asio::signal_set signals{co_await asio::this_coro::executor};
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) signals.add(number);
+  scope.spawn(server->run());
+  static_cast<void>(co_await signals.async_wait(async::kQuiet));
+  static_cast<void>(co_await server->drain(kLastRequests));
+  scope.cancel();
+  co_return true;
+}
+
+}  // namespace
+
+asio::awaitable<void> serve_http(Server& server, HttpDoor door, const Context& context) {
+  House house{.server = server, .token = door.token};
+  http::ServerSetup setup{
+      .listeners = {}, .tls = {}, .handler = [&house](http::Exchange& exchange) {
+        return serve_exchange(house, exchange);
+      }};
+  setup.listeners.push_back({.socket = std::move(door.socket)});
+  auto made = http::Server::create(co_await asio::this_coro::executor, std::move(setup));
+  if (made) {
+    co_await async::in_scope(run_until_signal, made->get());
+    house.sessions.cancel_all();
+  } else {
+    context.err << "cordon: " << made.error().text() << '\n';
+  }
+  std::error_code ignored;
+  if (!door.own_path.empty()) std::filesystem::remove(door.own_path, ignored);
+}
+
+}  // namespace cordon::cli
