@@ -183,7 +183,7 @@ asio::awaitable<std::optional<json::object>> Server::elicit(std::weak_ptr<Conver
                                                             json::object params, Ticks deadline) {
   const auto conversation = whose.lock();
   if (!conversation) co_return std::nullopt;
-  const json::value id{fmt::format("cordon-{}", ++conversation->last_question_)};
+  const json::value id(fmt::format("cordon-{}", ++conversation->last_question_));
   auto pending = std::make_shared<Conversation::Pending>();
   conversation->questions_.emplace(key_of(id), pending);
   outlet->say(mcp::request_text(id, "elicitation/create", std::move(params)));

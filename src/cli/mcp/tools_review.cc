@@ -17,7 +17,7 @@ namespace {
 // That are listed; all count.
 constexpr std::size_t kMostFiles = 500;
 // That a person is shown with a question; those with flags come first.
-constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kMostShownAtOnce = 20;
 
 struct Shown {
   LayerView view;
@@ -95,8 +95,10 @@ std::string question_for(const std::vector<review::Change>& changes, const std::
   std::string text =
       fmt::format("Apply to {}: {} added, {} modified, {} deleted?\n", review::printable(workspace),
                   counts.added, counts.modified, counts.deleted);
-  for (std::size_t at = 0; at < order.size() && at < kMostNamed; ++at) text += line_of(*order[at]);
-  if (order.size() > kMostNamed) text += fmt::format("and {} more\n", order.size() - kMostNamed);
+  for (std::size_t at = 0; at < order.size() && at < kMostShownAtOnce; ++at)
+    text += line_of(*order[at]);
+  if (order.size() > kMostShownAtOnce)
+    text += fmt::format("and {} more\n", order.size() - kMostShownAtOnce);
   return text;
 }
 
