@@ -132,6 +132,7 @@ asio::awaitable<void> Jobs::run_in(std::shared_ptr<Job> job, JobOrder order) {
     auto started = living->start(node::command_of(std::move(order.start), living->lowered()));
     if (started) {
       job->process = *std::move(started);
+      job->news.tell();
       scope_.spawn(feed(job->process, std::move(input), !order.keeps_input));
       co_await follow(job);
     } else {
@@ -147,8 +148,9 @@ asio::awaitable<void> Jobs::follow(std::shared_ptr<Job> job) {
   for (;;) {
     take_output(*job);
     if (process.is_over()) co_return;
-    if (process.exited() || job->is_cancelled) break;
+    if (process.exited() || (job->is_cancelled && process.pid() != 0)) break;
     co_await process.news();
+    job->news.tell();
   }
   // What it left behind in its group ends with it; the rest ends with the sandbox.
   process.signal(SIGKILL, frame::SignalTo::group);

@@ -46,6 +46,9 @@ struct Job {
 
   bool is_cancelled = false;
   News news;
+
+  // A signal that comes before reaches nobody.
+  bool has_begun() const { return process && process->pid() != 0; }
 };
 
 struct JobOrder {

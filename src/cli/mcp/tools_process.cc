@@ -68,18 +68,21 @@ asio::awaitable<ToolAnswer> Tools::process(Call& call) {
   const Ticks deadline = call.began + std::min(patience, kLongestCall);
   const auto since = static_cast<std::uint64_t>(
       number_in(call.arguments, "since", static_cast<std::int64_t>(job->told)));
+  // Its sandbox may take a moment to stand.
+  const bool acts = action == "write" || action == "signal";
+  while (acts && !job->has_begun() && !job->is_over &&
+         std::chrono::steady_clock::now() < deadline) {
+    co_await job->news.wait(deadline);
+  }
+  if (acts && (job->is_over || !job->has_begun())) {
+    co_return failed(fmt::format("cordon: process {} does not run", name));
+  }
   if (action == "write") {
-    if (job->is_over || !job->process) {
-      co_return failed(fmt::format("cordon: process {} reads nothing any more", name));
-    }
     const Status written = co_await job->process->write(text_in(call.arguments, "data"),
                                                         flag_in(call.arguments, "eof"));
     if (!written) co_return failed(fmt::format("cordon: {}", written.error().text()));
   } else if (action == "signal") {
-    const std::string signal = text_in(call.arguments, "signal");
-    if (job->process && !job->is_over) {
-      job->process->signal(number_of(signal), frame::SignalTo::group);
-    }
+    job->process->signal(number_of(text_in(call.arguments, "signal")), frame::SignalTo::group);
   }
   const bool wants_output = action == "read";
   call.when_cancelled = [job] { job->news.tell(); };
