@@ -21,7 +21,8 @@ class Client:
         self.child = subprocess.Popen(caller.words("mcp", "serve", *caller.wall(), *flags), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, cwd=caller.workspace, env=caller.environment(), start_new_session=True)
         self.last, self.answers, self.others, self.lines = 0, {}, [], queue.Queue()
-        self.raw, self.err = [], b""
+        self.raw, self.err, self.paused = [], b"", threading.Event()
+        self.paused.set()
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._read_errors, daemon=True).start()
         if begin and era == "legacy":
@@ -38,6 +39,7 @@ class Client:
 
     def _read(self):
         for line in self.child.stdout:
+            self.paused.wait()
             self.raw.append(line)
             self.lines.put(line)
         self.lines.put(None)

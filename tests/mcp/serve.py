@@ -214,6 +214,29 @@ def long_lines(caller):
         equal(client.run("wc -c", stdin="y" * 3_000_000)["stdout"].strip(), "3000000", "what is allowed")
 
 
+def client_that_does_not_read(caller):
+    """It is not read either, so that nothing piles up for it; when it reads, all is answered."""
+    with Client(caller) as client:
+        client.paused.clear()
+        before, number = memory_of(client.child.pid), 1000
+        ping = b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n'
+        os.set_blocking(client.child.stdin.fileno(), False)
+        sent = b"".join(ping % (number + n) for n in range(20000))
+        end, at = time.monotonic() + slow(5), 0
+        while at < len(sent) and time.monotonic() < end:
+            try:
+                at += os.write(client.child.stdin.fileno(), sent[at:at + 65536])
+            except BlockingIOError:
+                time.sleep(0.05)
+        grown = memory_of(client.child.pid) - before
+        expect(grown < 200 << 20, grown)
+        expect(at < len(sent), "it took everything")
+        client.paused.set()
+        os.set_blocking(client.child.stdin.fileno(), True)
+        whole = sent[:at].count(b"\n")
+        client.answer(number + whole - 1)
+
+
 def calls_interleave(caller):
     """Many at once: each is answered, the short ones first; an id that is in use is refused."""
     with Client(caller) as client:
@@ -467,6 +490,6 @@ def refused_before_it_serves(caller):
 if __name__ == "__main__":
     main({act.__name__: act for act in (
         handshakes, tool_list_is_the_same_twice, runs_commands, layer_gathers_and_shows_the_host, denials, output_is_capped, processes_live_on,
-        run_code, garbage, long_lines, calls_interleave, cancelling_kills, end_of_input_ends_all, stdout_is_the_servers, apply_asks,
+        run_code, garbage, long_lines, client_that_does_not_read, calls_interleave, cancelling_kills, end_of_input_ends_all, stdout_is_the_servers, apply_asks,
         apply_without_anybody, apply_waits_for_processes, request_states, access, access_that_nobody_is_asked_for, explains, limits,
         refused_before_it_serves, no_call_outlasts_the_client)})

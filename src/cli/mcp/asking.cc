@@ -69,6 +69,7 @@ asio::awaitable<Asked> ask(Call& call, mcp::Consents& consents, Question questio
   if (!call.sender.can_elicit) co_return Nobody{};
   if (call.sender.era == mcp::Era::modern) co_return ask_with_result(call, consents, question);
   const auto answer = co_await call.elicit(form_of(question), call.began + kLongestCall);
+  if (call.is_cancelled) co_return Declined{"the call was cancelled"};
   if (!answer) co_return Declined{"nobody answered in time: ask again"};
   co_return read_answer(*answer, question);
 }

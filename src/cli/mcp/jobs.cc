@@ -36,7 +36,9 @@ void take_output(Job& job) {
   for (;;) {
     const auto piece = process.read(process.held_from(), kPiece);
     if (!piece) return;
-    (piece->stream == frame::Stream::out ? job.out : job.err).add(piece->bytes);
+    if (!job.is_answered) {
+      (piece->stream == frame::Stream::out ? job.out : job.err).add(piece->bytes);
+    }
     job.both.add(piece->bytes);
     node::Offsets taken = process.held_from();
     taken[static_cast<std::size_t>(piece->stream)] = piece->offset + piece->bytes.size();

@@ -20,9 +20,9 @@
 
 namespace cordon::cli {
 
-// Of each stream that is kept for answers, and of both for who follows it.
+// Of each stream that is kept for the answer of its call, and of both for who follows it later.
 inline constexpr std::size_t kKeptOfStream = std::size_t{4} << 20U;
-inline constexpr std::size_t kKeptRecent = std::size_t{1} << 20U;
+inline constexpr std::size_t kKeptRecent = std::size_t{512} << 10U;
 
 struct Job {
   std::string name;     // "p3"
@@ -32,7 +32,8 @@ struct Job {
   mcp::KeptStream out{kKeptOfStream};
   mcp::KeptStream err{kKeptOfStream};
   mcp::RecentStream both{kKeptRecent};
-  std::uint64_t told = 0;  // of `both`, in answers
+  std::uint64_t told = 0;    // of `both`, in answers
+  bool is_answered = false;  // its call was: the streams are not kept any more
 
   std::shared_ptr<node::ResidentProcess> process;  // once it was started
   std::shared_ptr<LivingSandbox> living;           // while it runs
@@ -61,7 +62,7 @@ struct JobOrder {
 class Jobs {
  public:
   static constexpr std::size_t kMostRunning = 64;
-  static constexpr std::size_t kMostKept = 64;  // of those that have ended
+  static constexpr std::size_t kMostKept = 32;  // of those that have ended
 
   // All outlive it.
   Jobs(Sandboxes& sandboxes, async::Scope& scope) : sandboxes_{sandboxes}, scope_{scope} {}

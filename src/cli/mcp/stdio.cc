@@ -43,9 +43,14 @@ class StdioOutlet final : public Outlet {
       std::string text = std::move(waiting_.front());
       waiting_.pop_front();
       if (!co_await stream_.write(std::move(text))) is_broken_ = true;
+      room_.tell();
     }
     is_done_ = true;
     done_.tell();
+  }
+  // Until it has room for more: a client that does not read is not read either.
+  asio::awaitable<void> has_room() {
+    while (!is_broken_ && waiting_.size() >= kMostWaiting) co_await room_.wait(Ticks::max());
   }
   void close() {
     is_closed_ = true;
@@ -59,7 +64,7 @@ class StdioOutlet final : public Outlet {
  private:
   StandardStream stream_;
   std::deque<std::string> waiting_;
-  News news_, done_;
+  News news_, room_, done_;
   bool is_closed_ = false;
   bool is_broken_ = false;
   bool is_done_ = false;
@@ -107,6 +112,7 @@ asio::awaitable<void> read_lines(Stdio& stdio) {
     if (!count || *count == 0) break;
     lines.feed(std::string_view{buffer}.substr(0, *count));
     take_lines(stdio, lines);
+    co_await stdio.outlet->has_room();
   }
   stdio.end();
 }

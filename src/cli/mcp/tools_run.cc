@@ -189,6 +189,9 @@ ToolResult Tools::command_answer(const Call& call, Job& job, const std::string& 
   const mcp::Cut cut_err = mcp::head_and_tail(err, most, more);
   const std::vector<Denial> denials = Jobs::take_denials(job);
   job.told = job.both.end();
+  job.is_answered = true;
+  job.out.clear();
+  job.err.clear();
   const auto until = job.is_over ? job.ended : std::chrono::steady_clock::now();
   json::object structured{
       {"exit_code", job.exit_code ? json::value(*job.exit_code) : json::value{}},

@@ -39,10 +39,8 @@ Message read_call(json::object& whole, std::string method) {
   return Request{.id = std::move(*id), .method = std::move(method), .params = std::move(params)};
 }
 
-std::string text_of(json::object whole) {
-  // Boost escapes every control character: there is no newline in it.
-  return json::serialize(whole);
-}
+// Boost escapes every control character: there is no newline in it.
+std::string line_of(const json::object& whole) { return json::serialize(whole); }
 
 json::object begun() { return {{"jsonrpc", "2.0"}}; }
 
@@ -77,7 +75,7 @@ std::string result_text(const json::value& id, json::object result) {
   json::object whole = begun();
   whole["id"] = id;
   whole["result"] = std::move(result);
-  return text_of(std::move(whole));
+  return line_of(whole);
 }
 
 std::string problem_text(const json::value& id, const Problem& problem) {
@@ -86,7 +84,7 @@ std::string problem_text(const json::value& id, const Problem& problem) {
   json::object whole = begun();
   whole["id"] = id;
   whole["error"] = std::move(error);
-  return text_of(std::move(whole));
+  return line_of(whole);
 }
 
 std::string request_text(const json::value& id, std::string_view method, json::object params) {
@@ -94,14 +92,14 @@ std::string request_text(const json::value& id, std::string_view method, json::o
   whole["id"] = id;
   whole["method"] = method;
   whole["params"] = std::move(params);
-  return text_of(std::move(whole));
+  return line_of(whole);
 }
 
 std::string notification_text(std::string_view method, json::object params) {
   json::object whole = begun();
   whole["method"] = method;
   whole["params"] = std::move(params);
-  return text_of(std::move(whole));
+  return line_of(whole);
 }
 
 const json::object* object_at(const json::object& object, std::string_view key) {
