@@ -433,6 +433,10 @@ def access(caller):
             expect(client.run(f"cat {data}/file")["exit_code"] != 0, "the usual one is as it was")
             equal(client.run(f"cat {data}/file", sandbox=answer["sandbox"])["stdout"], "wanted\n")
             expect(client.call("run", {"command": "true", "sandbox": answer["sandbox"]})["isError"], "it was for one")
+            answer = with_consent(client, "request_access", arguments, "once")["structuredContent"]
+            twice = [client.begin("tools/call", {"name": "run", "arguments": {"command": f"cat {data}/file", "sandbox": answer["sandbox"]}})
+                     for _ in range(2)]
+            equal(sorted(client.answer(number)["result"].get("isError", False) for number in twice), [False, True], "not for two at once either")
             living = client.run("sleep 1010", timeout_s=1)["process"]
             answer = with_consent(client, "request_access", {**arguments, "scope": "session"}, "session")["structuredContent"]
             refused = client.call("run", {"command": f"cat {data}/file"})

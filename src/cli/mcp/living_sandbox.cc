@@ -41,7 +41,8 @@ Status LivingSandbox::open_records() {
       SandboxStarted{isolation_of(run_.lowered.enforcement), run_.lowered.enforcement}};
   TRY_DO(log->append(subject, begun));
   TRY(node::SeenRecord inside, node::SeenRecord::of(*log, subject, run_.lowered));
-  records_.emplace(std::move(log), subject, typed_, std::move(inside), run_.lowered.responses);
+  records_ = std::make_unique<Records>(std::move(log), subject, typed_, std::move(inside),
+                                       run_.lowered.responses);
   return {};
 }
 
@@ -49,7 +50,7 @@ Status LivingSandbox::start_launcher() {
   const bool spare = !house_.host.root && house_.host.has(Feature::id_ranges);
   TRY(auto launcher,
       sandbox::LocalLauncher::start(house_.executor, program_beside("cordon-launcher"), spare));
-  launcher_.emplace(std::move(launcher));
+  launcher_ = std::make_unique<sandbox::LocalLauncher>(std::move(launcher));
   return {};
 }
 
@@ -76,10 +77,9 @@ void LivingSandbox::respond() {
 async::Task<void> LivingSandbox::launch(async::Scope& scope) {
   CO_TRY_DO(open_records());
   CO_TRY_DO(start_launcher());
-  // NOLINTBEGIN(bugprone-unchecked-optional-access): both were made above
-  local_.emplace(run_, house_.context, house_.executor, *launcher_,
-                 RunRecords{records_->network, records_->inside, records_->responses});
-  // NOLINTEND(bugprone-unchecked-optional-access)
+  local_ = std::make_unique<LocalSandbox>(
+      run_, house_.context, house_.executor, *launcher_,
+      RunRecords{records_->network, records_->inside, records_->responses});
   CO_TRY(auto made, co_await local_->create(scope));
   const WallTime now = house_.clock.wall();
   const auto& wall = local_->lowered().budgets.wall;

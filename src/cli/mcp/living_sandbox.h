@@ -83,10 +83,11 @@ class LivingSandbox {
   PreparedRun run_;
   std::pair<std::string, std::string> typed_;
   std::string id_;
-  std::optional<Records> records_;
-  std::optional<sandbox::LocalLauncher> launcher_;
-  std::optional<LocalSandbox> local_;
-  std::optional<node::Resident> resident_;
+  // Nothing: not yet.
+  std::unique_ptr<Records> records_;
+  std::unique_ptr<sandbox::LocalLauncher> launcher_;
+  std::unique_ptr<LocalSandbox> local_;
+  std::unique_ptr<node::Resident> resident_;
   std::optional<Verdict> verdict_;
   std::optional<Error> failure_;  // why it never stood
   News news_;

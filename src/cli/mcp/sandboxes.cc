@@ -66,6 +66,12 @@ Result<std::string> Sandboxes::resolve(const std::string& name) const {
   return found->first;
 }
 
+Result<std::string> Sandboxes::take(const std::string& name) {
+  TRY(std::string found, resolve(name));
+  named_.find(found)->second.is_used = true;
+  return found;
+}
+
 const RunOptions& Sandboxes::options_of(const std::string& name) const {
   return named_.find(name)->second.options;
 }
@@ -96,8 +102,7 @@ asio::awaitable<bool> Sandboxes::make_room(std::string name, NotStarted& why) {
     if (other != nullptr && !other->living->is_ending() && !is_launching_) {
       why.text =
           "cordon: a process still runs in another sandbox, and two cannot write to the same "
-          "layer: "
-          "end it first (process, signal SIGTERM)\n";
+          "layer: end it first (process, signal SIGTERM)\n";
       co_return false;
     }
     co_await news_.wait(Ticks::max());
@@ -148,7 +153,6 @@ asio::awaitable<std::shared_ptr<LivingSandbox>> Sandboxes::launch(std::string na
 asio::awaitable<std::shared_ptr<LivingSandbox>> Sandboxes::acquire(std::string name,
                                                                    NotStarted& why) {
   Named& named = named_.find(name)->second;
-  named.is_used = true;
   if (!co_await make_room(name, why)) co_return nullptr;
   if (!named.living && !co_await launch(name, why)) co_return nullptr;
   ++named.holders;

@@ -35,6 +35,8 @@ class Sandboxes {
   // The name that a client means by `name`; empty: the usual one. `not_found`: there is none, or it
   // was for one command.
   Result<std::string> resolve(const std::string& name) const;
+  // The same for a command: one that is for one command is used up.
+  Result<std::string> take(const std::string& name);
   // Before: resolve() gave it.
   const RunOptions& options_of(const std::string& name) const;
 

@@ -37,12 +37,6 @@ if last is not None:
         sys.stderr.write(mark + repr(value))
 )";
 
-std::string denial_text(const std::string& text) {
-  std::string whole = mcp::as_utf8(text);
-  while (whole.ends_with(' ')) whole.pop_back();
-  return whole;
-}
-
 bool is_variable(std::string_view name) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   constexpr std::string_view kAll =
@@ -95,15 +89,16 @@ Result<std::string> directory_in(const json::object& arguments, const std::strin
   return (std::filesystem::path{workspace} / said).lexically_normal().string();
 }
 
-Result<JobOrder> order_in(const json::object& arguments, const Sandboxes& sandboxes,
+Result<JobOrder> order_in(const json::object& arguments, Sandboxes& sandboxes,
                           const std::string& workspace) {
   JobOrder order;
-  TRY(order.sandbox, sandboxes.resolve(text_in(arguments, "sandbox")));
   TRY(order.start.command, command_in(arguments));
   TRY(order.start.environment, variables_in(arguments));
   TRY(order.start.directory, directory_in(arguments, workspace));
   order.start.input = text_in(arguments, "stdin");
   order.keeps_input = flag_in(arguments, "keep_stdin");
+  // Last: it may be used up by this.
+  TRY(order.sandbox, sandboxes.take(text_in(arguments, "sandbox")));
   return order;
 }
 
@@ -127,32 +122,6 @@ std::string state_line(const Job& job) {
 }
 
 }  // namespace
-
-json::array to_json(const std::vector<Denial>& denials) {
-  json::array all;
-  for (const Denial& denial : denials) {
-    all.push_back(json::object{{"code", denial.code},
-                               {"tried", denial_text(denial.tried)},
-                               {"resolved", denial_text(denial.resolved)},
-                               {"rule", denial_text(denial.rule)},
-                               {"why", denial_text(denial.why)},
-                               {"fix", denial_text(denial.fix)},
-                               {"action", denial_text(denial.action)},
-                               {"retryable", denial.retry_helps},
-                               {"count", denial.count}});
-  }
-  return all;
-}
-
-std::string signal_name(int number) {
-  const char* const short_name = ::sigabbrev_np(number);
-  return short_name == nullptr ? fmt::format("signal {}", number)
-                               : fmt::format("SIG{}", short_name);
-}
-
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value{} : json::value(text);
-}
 
 asio::awaitable<void> Tools::wait_for(Call& call, std::shared_ptr<Job> job, Ticks deadline) {
   call.when_cancelled = [this, job] { at_.jobs.cancel(*job); };
@@ -248,7 +217,7 @@ asio::awaitable<ToolAnswer> Tools::run(Call& call) {
 
 asio::awaitable<ToolAnswer> Tools::run_code(Call& call) {
   JobOrder order;
-  auto sandbox = at_.sandboxes.resolve(text_in(call.arguments, "sandbox"));
+  auto sandbox = at_.sandboxes.take(text_in(call.arguments, "sandbox"));
   if (!sandbox) co_return failed(fmt::format("cordon: {}", sandbox.error().text()));
   order.sandbox = *std::move(sandbox);
   order.start.input = text_in(call.arguments, "code");
