@@ -34,9 +34,10 @@ const CompletionOption* option(const CompletionVerb& verb, const std::string& na
 
 TEST(CompletionTree, HasEveryVerbAndFlagThatTheCommandLineHas) {
   const CompletionVerb tree = whole();
-  for (const char* verb : {"run", "exec", "ps", "policy", "token", "completion", "npm"})
+  for (const char* verb : {"run", "exec", "ps", "policy", "token", "mcp", "completion", "npm"})
     EXPECT_EQ(named(tree, verb).path, std::string{"cordon "} + verb);
   EXPECT_EQ(named(named(tree, "policy"), "check").path, "cordon policy check");
+  EXPECT_NE(option(named(named(tree, "mcp"), "serve"), "--allow-net"), nullptr);
   const CompletionOption* const follow = option(named(tree, "logs"), "-f");
   ASSERT_NE(follow, nullptr);
   EXPECT_EQ(follow->names, (std::vector<std::string>{"-f", "--follow"}));

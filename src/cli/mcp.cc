@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cordon mcp: MCP servers of others, policed.
+// cordon mcp: the sandbox for clients and servers of the Model Context Protocol.
 #include <CLI/CLI.hpp>
 
 #include "cli/mcp_verbs.h"
@@ -7,8 +7,11 @@
 namespace cordon::cli {
 
 void add_mcp(CLI::App& app, Context& context) {
-  CLI::App* const group = app.add_subcommand("mcp", "MCP servers: run one in a sandbox, policed");
+  CLI::App* const group = app.add_subcommand("mcp",
+                                             "The Model Context Protocol: a server that runs "
+                                             "commands in sandboxes, or a server of others in one");
   group->require_subcommand(1);
+  add_mcp_serve(*group, context);
   add_mcp_wrap(*group, context);
 }
 

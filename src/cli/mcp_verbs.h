@@ -6,6 +6,7 @@
 
 namespace cordon::cli {
 
+void add_mcp_serve(CLI::App& group, Context& context);
 void add_mcp_wrap(CLI::App& group, Context& context);
 
 }  // namespace cordon::cli

@@ -11,10 +11,10 @@
 #include <CLI/CLI.hpp>
 
 #include "audit/log.h"
-#include "audit/log_directory.h"
 #include "cli/audit_verbs.h"
 #include "cli/host_cache.h"
 #include "cli/machine.h"
+#include "cli/own_log.h"
 #include "cli/preset_names.h"
 #include "cli/replaced_file.h"
 #include "cli/run_command.h"
@@ -27,7 +27,6 @@
 #include "cli/verbs.h"
 #include "node/network_record.h"
 #include "os/caller.h"
-#include "os/own_directory.h"
 #include "plan/digest.h"
 #include "review/run_directory.h"
 
@@ -35,17 +34,6 @@ namespace cordon::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// How long an upper layer is kept that nobody applies or discards. The run prints it.
-constexpr std::chrono::days kReviewAge{30};
-
-Result<std::unique_ptr<audit::Log>> open_log(const std::string& state, const Clock& clock) {
-  std::error_code ignored;
-  fs::create_directories(state, ignored);
-  TRY(const os::Fd dir, os::open_own_directory(state));
-  TRY(os::Fd log, audit::make_log_directory(dir));
-  return audit::Log::open(std::move(log), clock);
-}
 
 // Nothing for a run whose writes go elsewhere. It is held for as long as the sandbox lives.
 Result<std::optional<review::RunDirectory>> open_review(const PreparedRun& run,
@@ -74,7 +62,7 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
                                            const Context& context, const HostFacts& host,
                                            EarlyLauncher early, const Clock& clock,
                                            RunCompanion* companion) {
-  TRY(const auto log, open_log(run.state, clock));
+  TRY(const auto log, open_own_log(run.state, clock));
   const audit::Subject subject{.tenant = {}, .sandbox = run.id.text()};
   const std::vector<AuditEvent> begun{
       PolicyAccepted{plan::digest_of(run.lowered)},
@@ -115,7 +103,7 @@ Result<node::RunOutcome> record_and_launch(const PreparedRun& run, const RunOpti
 void record_refusals(const WhyNot& why, const Context& context, const Clock& clock) {
   const auto state = state_root(context);
   if (!state || why.denials.empty()) return;
-  const auto log = open_log(*state, clock);
+  const auto log = open_own_log(*state, clock);
   if (!log) return;
   std::vector<AuditEvent> refused;
   refused.reserve(why.denials.size());

@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "base/result.h"
+#include "cli/local_sandbox.h"
 #include "cli/run_face.h"
 #include "cli/run_options.h"
 #include "cli/run_prepare.h"
 #include "cli/verbs.h"
-#include "node/network_record.h"
 #include "node/run.h"
-#include "node/seen_record.h"
 #include "record/host_facts.h"
 #include "sandbox/process/local_launcher.h"
 
@@ -24,13 +23,6 @@ namespace cordon::cli {
 using EarlyLauncher = std::optional<Result<sandbox::StartedLauncher>>;
 void start_early(EarlyLauncher& early, bool can_stand);
 
-// What the network and the credentials did, and what happened inside, is in its record as it
-// happens.
-struct RunRecords {
-  node::NetworkRecord& network;
-  node::SeenRecord& inside;
-  node::Responses& responses;
-};
 // The face of a run that is not the caller's terminal or pipes.
 using MakeFace =
     std::function<Result<std::unique_ptr<CallerFace>>(const asio::any_io_executor& executor)>;

@@ -47,7 +47,7 @@ struct RunOptions {
   std::string tool_server;
   std::vector<std::string> allow_tools, ask_tools, deny_tools;
   std::vector<std::string> typed_as = {"cordon", "run"};
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // empty: each comes later
 };
 
 void add_run_flags(CLI::App& verb, RunOptions& options);

@@ -36,7 +36,7 @@ Result<std::string> find_workspace(const RunOptions& options) {
 }
 
 plan::Situation situation_of(const RunOptions& options, const Context& context,
-                             const PreparedRun& run) {
+                             const PreparedRun& run, const std::string& layer) {
   const os::CallerIds ids = os::caller_ids();
   const os::CallerAccount account = os::caller_account(ids.uid);
   plan::Situation situation{.id = run.id};
@@ -46,11 +46,12 @@ plan::Situation situation_of(const RunOptions& options, const Context& context,
   situation.caller_name = account.name;
   situation.workspace_source = run.workspace;
   situation.workspace_target = run.workspace;
-  situation.state_directory = run.state + "/runs/" + run.id.text();
+  situation.state_directory = run.state + "/runs/" + layer;
   situation.environment = context.variables();
   situation.drop_network = options.no_network;
   situation.has_tool_gate = !options.tool_server.empty();
-  situation.typed = {typed_flags(options), "-- " + spelled(options.command)};
+  situation.typed = {typed_flags(options), {}};
+  if (!options.command.empty()) situation.typed.after = "-- " + spelled(options.command);
   return situation;
 }
 
@@ -142,7 +143,8 @@ Result<std::vector<node::HeldGrant>> grants_of(const policy::Policy& policy) {
 }  // namespace
 
 Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
-                                const HostFacts& facts, WhyNot& why) {
+                                const HostFacts& facts, WhyNot& why,
+                                const std::optional<RunId>& layer) {
   TRY(const auto random, os::random_bytes<10>());
   PreparedRun run{.id = SandboxId::from_bytes(random)};
   why.id = run.id.text();
@@ -150,7 +152,7 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
   const HostFacts host = with_engine(facts, policy.settings().isolation, context);
-  plan::Situation situation = situation_of(options, context, run);
+  plan::Situation situation = situation_of(options, context, run, layer ? layer->text() : run.id.text());
   if (!options.no_monitor) situation.monitor = who_sees(policy, host);
   TRY(const std::string images, images_root({}, context));
   TRY_DO(node::add_images(images, policy, {}, situation));

@@ -2,6 +2,7 @@
 // From flags to a plan: all of a `cordon run` that happens before anything exists.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,13 @@ struct WhyNot {
   std::vector<Denial> denials;
 };
 
+// How long an upper layer is kept that nobody applies or discards. The run prints it.
+inline constexpr std::chrono::days kReviewAge{30};
+
+// `layer`: the run in whose directory changes wait; nothing: in its own. Of two sandboxes on one
+// layer the first has ended before the second is launched.
 Result<PreparedRun> prepare_run(const RunOptions& options, const Context& context,
-                                const HostFacts& facts, WhyNot& why);
+                                const HostFacts& facts, WhyNot& why,
+                                const std::optional<RunId>& layer = {});
 
 }  // namespace cordon::cli

@@ -85,6 +85,7 @@ asio::awaitable<void> Resident::conclude() {
   if (const auto ended = co_await async::within(sandbox::kLongestDestroy, sandbox_->destroy())) {
     facts.use = ended->use;
   }
+  use_ = facts.use;
   facts.largest = watch_.largest();
   facts.memory_limit = lowered_.plan.limits.memory;
   facts.pids_limit = lowered_.plan.limits.pids;

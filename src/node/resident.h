@@ -107,6 +107,8 @@ class Resident {
   bool is_ending() const noexcept { return stop_.has_value() || is_gone_; }
   // Nothing: it lives.
   const std::optional<Verdict>& verdict() const noexcept { return verdict_; }
+  // What its groups counted; of use once there is a verdict.
+  const frame::GroupUse& use() const noexcept { return use_; }
 
  private:
   asio::awaitable<bool> serve_until_told(async::Scope& scope);
@@ -145,6 +147,7 @@ class Resident {
   std::string failure_ = "its pid 1 has ended by itself";
   bool machine_is_full_ = false;
   std::optional<Verdict> verdict_;
+  frame::GroupUse use_;
 };
 
 }  // namespace cordon::node
