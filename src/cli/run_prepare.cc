@@ -152,7 +152,8 @@ Result<PreparedRun> prepare_run(const RunOptions& options, const Context& contex
   TRY(run.workspace, find_workspace(options));
   TRY(const policy::Policy policy, policy_of_run(options, run.workspace, context, why.problems));
   const HostFacts host = with_engine(facts, policy.settings().isolation, context);
-  plan::Situation situation = situation_of(options, context, run, layer ? layer->text() : run.id.text());
+  plan::Situation situation =
+      situation_of(options, context, run, layer ? layer->text() : run.id.text());
   if (!options.no_monitor) situation.monitor = who_sees(policy, host);
   TRY(const std::string images, images_root({}, context));
   TRY_DO(node::add_images(images, policy, {}, situation));

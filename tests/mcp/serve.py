@@ -446,6 +446,10 @@ def access(caller):
             client.call("process", {"process": living, "action": "wait"})
             equal(client.run(f"cat {data}/file")["stdout"], "wanted\n", "the usual one from now on")
             equal(with_consent(client, "request_access", arguments, "deny")["structuredContent"]["decision"], "granted", "it is allowed already")
+            answer = with_consent(client, "request_access", {"op": "net", "target": "example.com", "reason": "x"}, "once")["structuredContent"]
+            for sandbox, allowed in ((answer["sandbox"], True), ("s1", False)):
+                found = client.call("explain", {"op": "net", "target": "example.com", "sandbox": sandbox})["structuredContent"]
+                equal(found["allowed"], allowed, sandbox)
             client.end()
 
 

@@ -40,6 +40,10 @@ std::string signal_name(int number) {
                                : fmt::format("SIG{}", short_name);
 }
 
+json::value signal_or_null(const std::optional<int>& number) {
+  return number ? json::value(signal_name(*number)) : json::value{};
+}
+
 json::value text_or_null(const std::string& text) {
   return text.empty() ? json::value{} : json::value(text);
 }

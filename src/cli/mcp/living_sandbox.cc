@@ -84,7 +84,7 @@ async::Task<void> LivingSandbox::launch(async::Scope& scope) {
   const WallTime now = house_.clock.wall();
   const auto& wall = local_->lowered().budgets.wall;
   const WallTime expires = wall ? now + *wall : now + kLongestLife;
-  resident_.emplace(
+  resident_ = std::make_unique<node::Resident>(
       house_.executor, house_.clock,
       node::ResidentFacts{
           .id = run_.id, .tenant = {}, .created = now, .expires = expires, .labels = {}},

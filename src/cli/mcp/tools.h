@@ -58,5 +58,10 @@ json::array to_json(const std::vector<Denial>& denials);
 // "SIGKILL".
 std::string signal_name(int number);
 json::value text_or_null(const std::string& text);
+json::value signal_or_null(const std::optional<int>& number);
+template <class T>
+json::value or_null(const std::optional<T>& value) {
+  return value ? json::value(*value) : json::value{};
+}
 
 }  // namespace cordon::cli

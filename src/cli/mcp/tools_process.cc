@@ -93,11 +93,10 @@ asio::awaitable<ToolAnswer> Tools::process(Call& call) {
   }
   call.when_cancelled = {};
   const auto most = static_cast<std::size_t>(number_in(call.arguments, "max_output", 20'000));
-  json::object structured{
-      {"running", !job->is_over},
-      {"exit_code", job->exit_code ? json::value(*job->exit_code) : json::value{}},
-      {"signal", job->signal ? json::value(signal_name(*job->signal)) : json::value{}},
-      {"ended_by", text_or_null(job->ended_by)}};
+  json::object structured{{"running", !job->is_over},
+                          {"exit_code", or_null(job->exit_code)},
+                          {"signal", signal_or_null(job->signal)},
+                          {"ended_by", text_or_null(job->ended_by)}};
   for (auto& [key, value] : output_of(*job, since, most)) structured[key] = std::move(value);
   const std::vector<Denial> denials = Jobs::take_denials(*job);
   structured["denials"] = to_json(denials);
@@ -117,10 +116,9 @@ ToolAnswer Tools::read_output(const Call& call) const {
   const auto part = outputs_.read(text_in(call.arguments, "output_id"), place("offset", 0),
                                   place("limit", 20'000), grep);
   if (!part) return failed(fmt::format("cordon: {}", part.error().text()));
-  return ToolResult{.structured = {{"text", part->text},
-                                   {"next", part->next ? json::value(*part->next) : json::value{}},
-                                   {"size", part->size}},
-                    .text = part->text};
+  return ToolResult{
+      .structured = {{"text", part->text}, {"next", or_null(part->next)}, {"size", part->size}},
+      .text = part->text};
 }
 
 asio::awaitable<ToolAnswer> Tools::answer(Call& call) {

@@ -175,7 +175,8 @@ asio::awaitable<ToolAnswer> Tools::apply(Call& call) {
   const auto seen =
       co_await at_.sandboxes.on_layer([](const ReviewLayer& layer) { return layer.look(); });
   if (!seen) co_return failed("cordon: " + mcp::server::as_utf8(seen.error().text()));
-  if (!seen->run || seen->changes.empty()) co_return failed("cordon: nothing waits for review");
+  const std::optional<RunId> run = seen->run;
+  if (!run || seen->changes.empty()) co_return failed("cordon: nothing waits for review");
   if (seen->digest != expect) {
     co_return failed(
         "cordon: what waits is not what `expect` was given for: look at it again with diff");
@@ -195,7 +196,7 @@ asio::awaitable<ToolAnswer> Tools::apply(Call& call) {
       co_return failed(fmt::format(
           "cordon: not applied: {}. A person may type: cordon apply {} --all",
           declined == nullptr ? "this client has no way to ask a person" : declined->why,
-          seen->run->text()));
+          run->text()));
     }
   }
   const auto report = co_await at_.sandboxes.on_layer(

@@ -163,8 +163,8 @@ ToolResult Tools::command_answer(const Call& call, Job& job, const std::string& 
   job.err.clear();
   const auto until = job.is_over ? job.ended : std::chrono::steady_clock::now();
   json::object structured{
-      {"exit_code", job.exit_code ? json::value(*job.exit_code) : json::value{}},
-      {"signal", job.signal ? json::value(signal_name(*job.signal)) : json::value{}},
+      {"exit_code", or_null(job.exit_code)},
+      {"signal", signal_or_null(job.signal)},
       {"running", !job.is_over},
       {"process", job.is_over ? json::value{} : json::value(job.name)},
       {"stdout", cut_out.text},
@@ -183,7 +183,7 @@ ToolResult Tools::command_answer(const Call& call, Job& job, const std::string& 
                                          {"deleted", job.changed->deleted}};
   }
   if (call.tool == "run_code") {
-    structured["result"] = value ? json::value(*value) : json::value{};
+    structured["result"] = or_null(value);
   }
   std::string text = mcp::server::head_and_tail(out, kShown / 2, more).text;
   if (!err.empty()) text += mcp::server::head_and_tail(err, kShown / 2, more).text;
