@@ -28,8 +28,8 @@ namespace cordon::cli {
 namespace {
 
 constexpr std::uint64_t kUsualMessage = std::uint64_t{4} << 20U;
-constexpr std::uint64_t kShortestMessage = 4096;
-constexpr std::uint64_t kLongestMessage = std::uint64_t{32} << 20U;
+constexpr std::uint64_t kShortestWrapped = 4096;
+constexpr std::uint64_t kLongestWrapped = std::uint64_t{32} << 20U;
 
 struct WrapOptions {
   RunOptions run;
@@ -209,7 +209,7 @@ void add_mcp_wrap(CLI::App& group, Context& context) {
       ->check(CLI::IsMember({"sampling/createMessage", "elicitation/create", "roots/list"}))
       ->allow_extra_args(false);
   verb->add_option("--max-line", options->longest_line, "Bytes of one message")
-      ->check(CLI::Range(kShortestMessage, kLongestMessage))
+      ->check(CLI::Range(kShortestWrapped, kLongestWrapped))
       ->capture_default_str();
   verb->add_flag("--pins", options->pins, "Show the tools as they are pinned, and which wait");
   verb->add_flag("--accept", options->accept, "Accept the tools that wait, as they are shown");
