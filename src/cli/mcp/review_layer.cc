@@ -17,9 +17,8 @@ namespace {
 
 // The kernel dates every change of an entry, and nobody inside can choose that time.
 std::string identity_of(const os::Fd& upper, const review::Change& change) {
-  const std::string what =
-      fmt::format("{}\n{}\n{}\n{:o}\n{}\n{}\n", change.path, to_string(change.kind),
-                  to_string(change.type), change.mode, change.size, change.target);
+  std::string what = fmt::format("{}\n{}\n{}\n{:o}\n{}\n{}\n", change.path, to_string(change.kind),
+                                 to_string(change.type), change.mode, change.size, change.target);
   // Of directories the entries count, and of a deletion there is no file.
   if (change.type == os::FileType::directory || change.kind == review::ChangeKind::deleted) {
     return what;
