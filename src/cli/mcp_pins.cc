@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/mcp_pins.h"
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "base/bytes.h"
@@ -28,7 +30,45 @@ std::string program_of(const std::string& word, const Context& context) {
   return word;
 }
 
+// Kept by the system's packages: they change with it, and not with a server.
+bool is_system_program(const fs::path& program) {
+  const std::string place = program.parent_path().string();
+  return place == "/usr/bin" || place == "/bin" || place == "/usr/sbin" || place == "/sbin";
+}
+
+Status add_file(const fs::path& file, Sha256& hash) {
+  std::ifstream in{file, std::ios::binary};
+  std::array<char, 65536> piece{};
+  while (in) {
+    in.read(piece.data(), piece.size());
+    hash.add(as_bytes(std::string_view{piece.data(), static_cast<std::size_t>(in.gcount())}));
+  }
+  if (!in.eof()) return Error{Errc::unavailable, "cannot be read: " + file.string()};
+  return {};
+}
+
 }  // namespace
+
+Result<std::string> files_digest(const std::vector<std::string>& command,
+                                 const std::string& directory, const Context& context) {
+  Sha256 all;
+  for (const std::string& word : command) {
+    const bool is_program = &word == command.data();
+    const std::string named = is_program ? program_of(word, context) : word;
+    std::error_code error;
+    const fs::path there = fs::canonical(fs::path{directory} / named, error);
+    if (error || named.empty() || !fs::is_regular_file(there, error)) continue;
+    if (is_program && is_system_program(there)) continue;
+    Sha256 one;
+    TRY_DO(add_file(there, one));
+    Digest digest{};
+    one.end(digest);
+    all.add(digest);
+  }
+  Digest digest{};
+  all.end(digest);
+  return to_hex(digest);
+}
 
 std::string command_digest(const std::vector<std::string>& command, const std::string& directory,
                            const Context& context) {

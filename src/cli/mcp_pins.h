@@ -16,6 +16,11 @@ namespace cordon::cli {
 std::string command_digest(const std::vector<std::string>& command, const std::string& directory,
                            const Context& context);
 
+// SHA-256 in hex of the bytes of all files that the words name, in their order; of the program not
+// where it is one of the system's own. What they load besides is not in it.
+Result<std::string> files_digest(const std::vector<std::string>& command,
+                                 const std::string& directory, const Context& context);
+
 class PinStore {
  public:
   // STATE/mcp/KEY.pins.

@@ -41,13 +41,30 @@ struct WrapOptions {
   ImportOptions import;
 };
 
+std::string workspace_of(const WrapOptions& options) {
+  std::error_code error;
+  return options.run.workspace.empty() ? std::filesystem::current_path(error).string()
+                                       : options.run.workspace;
+}
+
 Result<PinStore> store_of(const WrapOptions& options, const std::string& state,
                           const Context& context) {
-  std::error_code error;
-  const std::string here = options.run.workspace.empty()
-                               ? std::filesystem::current_path(error).string()
-                               : options.run.workspace;
-  return PinStore::open(state, command_digest(options.run.command, here, context));
+  return PinStore::open(state, command_digest(options.run.command, workspace_of(options), context));
+}
+
+// As they were when its tools were pinned; at first sight they are pinned with them.
+Status check_files(const WrapOptions& options, const PinStore& store, mcp::PinFile& pins,
+                   const Context& context, const std::string& accepting) {
+  TRY(const std::string now, files_digest(options.run.command, workspace_of(options), context));
+  if (pins.files == now) return {};
+  if (!pins.files.empty()) {
+    return Error{Errc::denied,
+                 "the server's own files have changed since its tools were pinned; look at them, "
+                 "then: " +
+                     accepting};
+  }
+  pins.files = now;
+  return store.write(pins);
 }
 
 class Wrapped final : public RunCompanion {
@@ -81,7 +98,8 @@ class Wrapped final : public RunCompanion {
 Status Wrapped::begin(const PreparedRun& run, audit::Log& log, const audit::Subject& subject,
                       node::Responses& responses) {
   TRY(PinStore store, store_of(options_, run.state, context_));
-  TRY(const mcp::PinFile pins, store.read());
+  TRY(mcp::PinFile pins, store.read());
+  TRY_DO(check_files(options_, store, pins, context_, accepting()));
   store_.emplace(std::move(store));
   record_.emplace(log, subject, options_.run.tool_server, responses);
   TRY(const auto key, os::random_bytes<32>());
@@ -152,10 +170,15 @@ Status review_pins(const WrapOptions& options, Context& context) {
   TRY(const std::string state, state_root(context));
   TRY(const PinStore store, store_of(options, state, context));
   TRY(mcp::PinFile pins, store.read());
-  if (!pins.is_seen && pins.pinned.empty() && pins.waiting.empty())
+  if (!pins.is_seen && pins.pinned.empty() && pins.waiting.empty() && pins.files.empty())
     return Error{Errc::not_found, "no tool of this command was seen yet"};
   show(pins, context.out);
+  TRY(std::string now, files_digest(options.run.command, workspace_of(options), context));
+  const bool has_changed = !pins.files.empty() && pins.files != now;
+  if (has_changed) context.out << "changed  the server's own files\n";
   if (!options.accept) return {};
+  if (has_changed) context.out << "accepted the server's own files as they are\n";
+  pins.files = std::move(now);
   for (const std::string& tool : pins.accept({})) context.out << "accepted " << tool << '\n';
   return store.write(pins);
 }

@@ -100,6 +100,7 @@ std::vector<std::string> PinFile::accept(const std::vector<std::string>& names) 
 
 std::string to_text(const PinFile& file) {
   std::string text;
+  if (!file.files.empty()) text += fmt::format("files {}\n", file.files);
   for (const Pin& pin : file.pinned) text += fmt::format("pinned {} {}\n", pin.tool, pin.sha256);
   for (const WaitingTool& one : file.waiting) {
     text += fmt::format("waiting {} {} {}\t{}\n", one.tool, one.sha256, one.why, one.definition);
@@ -122,6 +123,10 @@ bool parse_line(std::string_view line, PinFile& file) {
   if (kind == "seen") {
     file.is_seen = true;
     return line.empty();
+  }
+  if (kind == "files") {
+    file.files = take_word(line);
+    return line.empty() && is_digest(file.files);
   }
   const std::string tool{take_word(line)};
   const std::string digest{take_word(line)};

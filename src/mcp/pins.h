@@ -36,8 +36,9 @@ class PinBook {
   bool is_first_sight_;
 };
 
-// The file that keeps them, one for each command: lines of "pinned NAME SHA256",
-// "waiting NAME SHA256 WHY\tDEFINITION" and "seen" once a list was seen to its end.
+// The file that keeps them, one for each command: lines of "files SHA256" (of what the command's
+// words name), "pinned NAME SHA256", "waiting NAME SHA256 WHY\tDEFINITION" and "seen" once a list
+// was seen to its end.
 struct WaitingTool {
   std::string tool;
   std::string sha256;
@@ -49,6 +50,7 @@ struct PinFile {
   std::vector<Pin> pinned;
   std::vector<WaitingTool> waiting;
   bool is_seen = false;
+  std::string files;  // empty: nobody has looked at them yet
 
   void take(const Sighted& sighted);
   // All that wait, or those that are named, are pinned as they are; gives their names.

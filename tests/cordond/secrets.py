@@ -140,6 +140,7 @@ def deleted_and_replaced(node, internet):
 
 
 def tenants_have_their_own(node, internet):
+    """C270: what one tenant's sandbox may use is its tenant's, whatever another has under the same name."""
     secret = fresh()
     with node.client(tenant="a") as client, node.client(tenant="b") as other:
         put(client, secret)

@@ -111,6 +111,7 @@ def modern(message, capabilities=None):
 
 
 def who_may_come_in(caller):
+    """C273: by another name or from another's page nobody comes in, and nobody without the token."""
     with Server(caller) as server:
         ping = request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
         own = f"127.0.0.1:{server.port}"

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 
 from caller import descendants, name_of, survivors  # noqa: E402
 from check import equal, expect, main  # noqa: E402
-from link import INITIALIZE, Link  # noqa: E402
+from link import HOSTILE, INITIALIZE, Link  # noqa: E402
 from pace import slow  # noqa: E402
 
 RULES = """version = 1
@@ -158,6 +158,15 @@ def pins(caller):
         with Link(caller) as link:
             expect(tool in link.tools(), mark)
             equal(link.text(tool, path="a"), tool, mark)
+    # The server's own file: it is not started, and so answers nothing, until that is accepted.
+    (caller.workspace / "server.py").write_text((caller.workspace / "server.py").read_text() + "\n# another\n")
+    refused = caller.verb("mcp", "wrap", "--allow-tool", "*", "--", *server)
+    expect(refused.returncode == 125 and b"own files have changed" in refused.stderr and b"--accept" in refused.stderr, refused)
+    expect(b"changed  the server's own files" in caller.verb("mcp", "wrap", "--pins", "--", *server).stdout)
+    equal(caller.verb("mcp", "wrap", "--accept", "--", *server).returncode, 0)
+    expect(b"own files" not in caller.verb("mcp", "wrap", "--allow-tool", "*", "--", *server).stderr)
+    (caller.workspace / "server.py").write_text(HOSTILE)
+    equal(caller.verb("mcp", "wrap", "--accept", "--", *server).returncode, 0)
     # Kept where no sandbox writes, and refused as a workspace (C283).
     kept, = (caller.home / ".local/state/cordon/mcp").iterdir()
     equal(kept.stat().st_mode & 0o777, 0o600)

@@ -41,8 +41,11 @@ std::string_view javascript_text() {
 constexpr std::size_t kHeard = std::size_t{64} << 10U;
 // Of events that a client has not taken: then the sandbox waits for it.
 constexpr std::size_t kMostEvents = std::size_t{1} << 20U;
-// Of an answer in one piece.
-constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
+// Of an answer in one piece: a list of contexts is the longest.
+constexpr std::size_t kLongestAnswer = std::size_t{64} << 10U;
+// Of what a supervisor has not read: one that is stopped, as any process inside can be, is told no
+// more.
+constexpr std::size_t kMostUnsaid = std::size_t{4} << 20U;
 
 std::vector<std::string> arguments() { return {"python3", "-c", supervisor_text()}; }
 
@@ -105,13 +108,15 @@ Interpreter::Interpreter(const asio::any_io_executor& executor,
       resident_{std::move(resident)},
       process_{std::move(process)},
       something_to_say_{executor, async::kNever} {
-  say(setup_line(*resident_));
+  static_cast<void>(say(setup_line(*resident_)));
 }
 
-void Interpreter::say(std::string line) {
+bool Interpreter::say(std::string_view line) {
+  if (to_say_.size() + line.size() > kMostUnsaid) return false;
   to_say_ += line;
   to_say_ += '\n';
   something_to_say_.cancel();
+  return true;
 }
 
 asio::awaitable<void> Interpreter::speak() {
@@ -189,14 +194,20 @@ Interpreter::Question::Question(std::shared_ptr<Interpreter> interpreter, std::s
       number_{++interpreter_->last_number_},
       asked_{std::make_shared<Asked>(interpreter_->executor_)} {
   interpreter_->asked_.emplace(number_, asked_);
-  interpreter_->say(fmt::format(R"({{"op":"{}","id":{}{}}})", act, number_, fields));
+  if (!interpreter_->say(fmt::format(R"({{"op":"{}","id":{}{}}})", act, number_, fields))) {
+    asked_->refused_ = InterpreterRefusal{
+        503,
+        "the supervisor of the sandbox's code does not read what it is asked; end what stops "
+        "it, or the sandbox"};
+  }
 }
 
 Interpreter::Question::~Question() {
   interpreter_->asked_.erase(number_);
   asked_->tell();
   if (asked_->is_over() || interpreter_->is_over_) return;
-  interpreter_->say(fmt::format(R"({{"op":"interrupt","id":{}}})", number_));
+  // Where it does not read it runs nothing either.
+  static_cast<void>(interpreter_->say(fmt::format(R"({{"op":"interrupt","id":{}}})", number_)));
 }
 
 // The variables of the request come with the first word to it: so that those who ask for other ones

@@ -82,7 +82,8 @@ class Interpreter {
   };
 
  private:
-  void say(std::string line);
+  // False: it has not read what it was told before.
+  bool say(std::string_view line);
   void take(const InterpreterLines::Piece& piece);
   // Until who asked has taken enough of what came, or has left.
   asio::awaitable<void> room_for(std::uint32_t number);

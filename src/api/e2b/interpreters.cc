@@ -176,7 +176,9 @@ async::Task<void> Face::run_code(Call& call, Inside inside) {
   Interpreter::Question question{std::move(interpreter), "execute", std::move(fields)};
   Asked& asked = question.asked();
   // A refusal has a status of its own: so the answer begins with the first word.
-  static_cast<void>(co_await async::within(kCodeKeepalive, news_of(&asked)));
+  if (!asked.is_over()) {
+    static_cast<void>(co_await async::within(kCodeKeepalive, news_of(&asked)));
+  }
   if (const auto& refused = asked.refused()) {
     co_return co_await answer_text(call, refused->status, refused->text);
   }

@@ -155,6 +155,21 @@ const checks = {
     }
   },
 
+  stopped: inside(async (sandbox) => {
+    // Code can stop who runs it. That is its own loss, and no memory of the node's.
+    await assert.rejects(sandbox.runCode('import os, signal; os.kill(os.getppid(), signal.SIGSTOP)', { timeoutMs: 1000 }))
+    const body = JSON.stringify({ code: '#'.repeat(1_000_000) })
+    const statuses = []
+    for (let i = 0; i < 6; i += 1) {
+      const leaves = new AbortController()
+      const asked = code(sandbox, '/execute', { method: 'POST', body, signal: leaves.signal, headers: { 'e2b-traffic-access-token': sandbox.trafficAccessToken } })
+      setTimeout(() => leaves.abort(), 500)
+      statuses.push(await asked.then((answer) => answer.status, () => 0))
+    }
+    assert(statuses.includes(503), `nobody is refused: ${statuses}`)
+    assert.equal((await sandbox.commands.run('echo on')).stdout, 'on\n')
+  }),
+
   ends: async () => {
     const sandbox = await Sandbox.create()
     const running = sandbox.runCode('import time; time.sleep(100)')
