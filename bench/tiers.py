@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "harness"))
 sys.dont_write_bytecode = True
 
+from initramfs import with_init   # noqa: E402
 from places import find_programs, holds, percentile   # noqa: E402
 from processes import descendants   # noqa: E402
 from service import Place, Service   # noqa: E402
@@ -64,19 +65,8 @@ class Gvisor:
                 "--net-raw=false", "--overlay2=none", "run", f"--bundle={place.top / 'bundle'}", f"bare{turn}"]
 
 
-def cpio_entry(name, data, mode):
-    """One file of an archive in the form that a kernel unpacks."""
-    head = "070701" + "".join(f"{value:08x}" for value in (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0))
-    entry = head.encode() + name.encode() + b"\0"
-    entry += b"\0" * (-len(entry) % 4) + data
-    return entry + b"\0" * (-len(entry) % 4)
-
-
 def write_bare_initramfs(kernel, init):
-    """Ours, and behind it another init: of two files of a name the later one stays."""
-    ours = (kernel / "initramfs").read_bytes()
-    with open(kernel / "bare-initramfs", "wb") as file:
-        file.write(ours + b"\0" * (-len(ours) % 512) + cpio_entry("init", init.read_bytes(), 0o100755) + cpio_entry("TRAILER!!!", b"", 0))
+    (kernel / "bare-initramfs").write_bytes(with_init((kernel / "initramfs").read_bytes(), init.read_bytes()))
 
 
 def bare_words(kernel, size):

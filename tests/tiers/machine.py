@@ -12,11 +12,12 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-for beside in ("callers", "mutation"):
+for beside in ("callers", "mutation", "../bench/harness"):
     sys.path.insert(0, str(HERE.parent / beside))
 
 from caller import survivors  # noqa: E402
 from check import Skip, equal, expect, main  # noqa: E402
+from initramfs import with_init  # noqa: E402
 from mark import place_of, written  # noqa: E402
 from parts import apart, descriptors, parts, started, status  # noqa: E402
 from told import records, told_alike  # noqa: E402
@@ -143,14 +144,6 @@ def services(caller):
         child.communicate()
 
 
-def cpio_entry(name, data):
-    """One program of an archive in the form that a kernel unpacks."""
-    head = "070701" + "".join(f"{value:08x}" for value in (0, 0o100755, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0))
-    entry = head.encode() + name.encode() + b"\0"
-    entry += b"\0" * (-len(entry) % 4) + data
-    return entry + b"\0" * (-len(entry) % 4)
-
-
 def torments(caller):
     """C299: a machine whose kernel is taken over and speaks to its devices as no driver would: they refuse, in words; the trial of such a machine
     ends, nothing weaker runs in its place, nothing is left, and a neighbour has noticed nothing."""
@@ -160,9 +153,7 @@ def torments(caller):
         raise Skip("hostile_guest is not built")
     place = caller.directory("hostile")
     subprocess.run([*caller.become(), caller.programs / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
-    # Of two files of a name the later one stays.
-    first = (place / "initramfs").read_bytes()
-    (place / "initramfs").write_bytes(first + b"\0" * (-len(first) % 512) + cpio_entry("init", hostile.read_bytes()) + cpio_entry("TRAILER!!!", b""))
+    (place / "initramfs").write_bytes(with_init((place / "initramfs").read_bytes(), hostile.read_bytes()))
     neighbour, told = caller.start([], ["sh", "-c", "echo up; read x; echo still here"], stdin=subprocess.PIPE)
     equal(neighbour.stdout.readline(), b"up\n")
     ended = caller.run([], ["echo", "ran"], env={**caller.environment(), "CORDON_MACHINE": str(place)}, timeout=200)
