@@ -56,7 +56,7 @@ fuzz_all() {
     python3 tests/image/images.py build/dev/bin --built
     echo "== the daemon's tests under ThreadSanitizer"
     cmake --preset tsan -DCORDON_UNITY=ON --log-level=WARNING
-    cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-notary cordon-relay cordon-files cordon-bpf cordon-mcp cordon-unpack \
+    cmake --build --preset tsan --target cordon cordond cordon-launcher cordon-init cordon-egress cordon-broker cordon-notary cordon-relay cordon-files cordon-bpf cordon-mcp cordon-unpack cordon-keeper \
       node_test api_test http_test async_test journal_test >/dev/null
     for module in node api http async journal; do "build/tsan/src/$module/${module}_test" | tail -n 1; done
     for suite in api stream hostile tokens ports trees life rows faults network secrets rows_network events cli tls; do

@@ -158,7 +158,11 @@ struct LaunchPlan {
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
   std::string root_path;
-  RootFile root_file;       // of `erofs`
+  RootFile root_file;  // of `erofs`
+  // What is written to the root, which is not the host's, goes to a layer on the own disk.
+  bool root_layer = false;
+  // In such a root: where the image has none they are made, and are the workload's.
+  std::vector<std::string> homes;
   std::vector<Bind> binds;  // in the order of mounting
   std::vector<OwnFile> files;
   std::vector<std::string> directories;  // on the own disk, writable, belonging to the workload
@@ -169,8 +173,9 @@ struct LaunchPlan {
   Setup setup;  // handed to cordon-init
   CORDON_FIELDS(LaunchPlan, self.id, self.namespaces, self.no_new_privs, self.network, self.tenant,
                 self.engine, self.platform, self.machine, self.traced, self.ids, self.host_name,
-                self.root, self.root_path, self.root_file, self.binds, self.files, self.directories,
-                self.workspace, self.disk, self.groups, self.limits, self.setup);
+                self.root, self.root_path, self.root_file, self.root_layer, self.homes, self.binds,
+                self.files, self.directories, self.workspace, self.disk, self.groups, self.limits,
+                self.setup);
 };
 
 // user, mount, pid, ipc, uts, net and cgroup: CLONE_NEW… of the kernel, which this module does not

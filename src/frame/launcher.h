@@ -17,7 +17,7 @@ namespace cordon::frame {
 
 inline constexpr std::size_t kLongestLauncherMessage = std::size_t{200} << 10U;
 
-inline constexpr std::uint32_t kLauncherVersion = 8;
+inline constexpr std::uint32_t kLauncherVersion = 9;
 
 // --- before the first message, where the launcher has no root: it says with one byte that it
 // stands in a user namespace of its own, and goes on when the node, having written the maps,
@@ -88,6 +88,12 @@ struct OpenBroker {
 // ends. Answered by NotaryOpened or Refused.
 struct OpenNotary {
   CORDON_FIELDS(OpenNotary);
+};
+
+// Who writes the images that the node has built into the store that the floor names, started anew:
+// an earlier one ends. Answered by KeeperOpened or Refused.
+struct OpenKeeper {
+  CORDON_FIELDS(OpenKeeper);
 };
 
 // The monitor's program in the kernel: what holds it there, and how it is spoken with. With
@@ -232,6 +238,12 @@ struct NotaryOpened {
   CORDON_FIELDS(NotaryOpened, self.id);
 };
 
+// Beside it one descriptor: the node's link to cordon-keeper (frame/keeper.h).
+struct KeeperOpened {
+  std::string id;  // "keeper"
+  CORDON_FIELDS(KeeperOpened, self.id);
+};
+
 // Beside it four descriptors: memory that says who is watched, the ring of events
 // (recorder/kernel/layout.h), and two that only have to be held.
 struct RecorderOpened {
@@ -265,10 +277,10 @@ struct Welcome {
 
 using ToLauncher =
     std::variant<Launch, Destroy, Fetch, Deposit, List, OpenEgress, OpenBroker, ReadSource,
-                 KeepListener, TakeListener, OpenNotary, OpenRecorder, TryEngine>;
-using FromLauncher =
-    std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome, EgressOpened,
-                 BrokerOpened, SourceStarted, NotaryOpened, RecorderOpened, EngineTried>;
+                 KeepListener, TakeListener, OpenNotary, OpenRecorder, TryEngine, OpenKeeper>;
+using FromLauncher = std::variant<Launched, Refused, Broken, Ended, Stored, Sandboxes, Welcome,
+                                  EgressOpened, BrokerOpened, SourceStarted, NotaryOpened,
+                                  RecorderOpened, EngineTried, KeeperOpened>;
 
 std::vector<std::byte> encode(const ToLauncher& message);
 std::vector<std::byte> encode(const FromLauncher& message);

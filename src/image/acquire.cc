@@ -32,14 +32,6 @@ void count(Image& image, const UnpackedLayer& layer) {
   image.left_out += layer.left_out;
 }
 
-// An image of one layer.
-Result<Image> add_alone(const Store& store, const std::string& name, const std::string& source,
-                        const UnpackedLayer& layer) {
-  Image image{.name = name, .source = source, .digest = layer.digest, .made_ms = now_ms()};
-  count(image, layer);
-  return store.add(std::move(image));
-}
-
 // What the tool writes is the layer.
 Result<Image> add_output(const Store& store, const std::string& name, const std::string& source,
                          const Tool& tool, const Unpacker& unpacker) {
@@ -51,7 +43,7 @@ Result<Image> add_output(const Store& store, const std::string& name, const std:
   // Where it did not end well the layer is half of one, whatever became of it.
   TRY_DO(std::move(running).end());
   if (!layer) return std::move(layer).error();
-  return add_alone(store, name, source, *layer);
+  return add_alone(store, {.name = name, .source = source}, *layer);
 }
 
 // Where this host has its packages from.
@@ -70,6 +62,13 @@ std::vector<std::string> package_sources() {
 }
 
 }  // namespace
+
+Result<Image> add_alone(const Store& store, Image about, const UnpackedLayer& layer) {
+  about.digest = layer.digest;
+  about.made_ms = now_ms();
+  count(about, layer);
+  return store.add(std::move(about));
+}
 
 Result<Image> pull(const Store& store, const std::string& name, const std::string& source,
                    const Unpacker& unpacker) {
@@ -109,7 +108,7 @@ Result<Image> import_tree(const Store& store, const std::string& name, const std
         unpacker);
   }
   TRY(const UnpackedLayer layer, store.add_layer(open, {}, unpacker));
-  return add_alone(store, name, "tar:" + path, layer);
+  return add_alone(store, {.name = name, .source = "tar:" + path}, layer);
 }
 
 std::span<const Recipe> recipes() {

@@ -19,6 +19,10 @@ namespace cordon::image {
 Result<Image> pull(const Store& store, const std::string& name, const std::string& source,
                    const Unpacker& unpacker);
 
+// An image of one layer, which is in the store: `about` is its name, its source and its
+// configuration. Under the store's lock.
+Result<Image> add_alone(const Store& store, Image about, const UnpackedLayer& layer);
+
 // `path`: a directory, or a tar as it is or under gzip or zstd.
 Result<Image> import_tree(const Store& store, const std::string& name, const std::string& path,
                           const Unpacker& unpacker);

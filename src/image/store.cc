@@ -18,20 +18,28 @@
 #include "os/random.h"
 
 namespace cordon::image {
-namespace {
-
-namespace fs = std::filesystem;
+namespace stored {
 
 // Of the format of records: one of another number is not read.
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kMostImages = 10'000;
-constexpr std::string_view kErofs = ".erofs";
 
 struct Record {
   std::uint32_t version = kVersion;
   Image image;
   CORDON_FIELDS(Record, self.version, self.image);
 };
+
+}  // namespace stored
+
+namespace {
+
+using stored::kVersion;
+using stored::Record;
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostImages = 10'000;
+constexpr std::string_view kErofs = ".erofs";
 
 template <class T>
 std::string fields_text(const T& value) {

@@ -23,10 +23,11 @@ namespace {
 bool fits(const frame::LaunchPlan& plan) {
   // One is a sandbox of the process tier already: another tier's plan would get less than it asks
   // for.
-  return plan.engine == frame::Engine::none && !plan.network && plan.ids == frame::Ids::range &&
-         plan.groups && !plan.limits.io_bytes && !plan.disk.image &&
-         plan.workspace.kind == frame::WorkspaceKind::own_disk && plan.workspace.pins.empty() &&
-         plan.setup.fences.capabilities.empty() && own_directories(plan) <= kBerthDirectories &&
+  return plan.engine == frame::Engine::none && !plan.root_layer && !plan.network &&
+         plan.ids == frame::Ids::range && plan.groups && !plan.limits.io_bytes &&
+         !plan.disk.image && plan.workspace.kind == frame::WorkspaceKind::own_disk &&
+         plan.workspace.pins.empty() && plan.setup.fences.capabilities.empty() &&
+         own_directories(plan) <= kBerthDirectories &&
          !plan.setup.standby;  // which would run before the limits are written
 }
 

@@ -51,7 +51,7 @@ Status enter_network(Descent& descent) { return os::setns(descent.network, os::N
 
 Status build_tree(Descent& descent) {
   const JudgedPlan& plan = *descent.plan;
-  TRY(Ground ground, lay_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
+  TRY(Ground ground, lay_ground(ground_plan(plan, descent.ids, descent.sources)));
   TRY_DO(furnish(ground, plan, descent.ids, descent.sources));
   TRY_DO(enter_root(ground.root));
   TRY_DO(keep_mounts_apart());
@@ -61,7 +61,8 @@ Status build_tree(Descent& descent) {
 
 // The launcher furnishes it when the plan has come.
 Status build_ground(Descent& descent) {
-  TRY(Ground ground, lay_ground(kBerthDisk, {}, kBerthDirectories));
+  const os::Fd none;
+  TRY(Ground ground, lay_ground({.disk = kBerthDisk, .image = none, .own = kBerthDirectories}));
   TRY_DO(enter_root(ground.root));
   std::vector<const os::Fd*> own;
   own.reserve(ground.own.size());

@@ -118,7 +118,7 @@ Status build_engine_tree(Descent& descent) {
   const JudgedPlan& plan = *descent.plan;
   const EngineParts& parts = *descent.engine;
   TRY(const Devices devices, open_devices());
-  TRY(Ground ground, lay_bare_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
+  TRY(Ground ground, lay_bare_ground(ground_plan(plan, descent.ids, descent.sources)));
   // The engine's own are mounted there.
   for (const char* name : {"/proc", "/dev"}) {
     TRY(const os::Fd made, make_directory_in(ground.root, name));

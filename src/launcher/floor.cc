@@ -219,6 +219,12 @@ Status judge_own_files(const frame::LaunchPlan& plan) {
 
 Status judge_mounts(const frame::LaunchPlan& plan, const Floor& floor) {
   if (plan.root != frame::RootSource::host) TRY_DO(judge_tree(plan.root_path, floor));
+  if (plan.root_layer && plan.root == frame::RootSource::host) {
+    return below_floor("a layer over the host's own programs");
+  }
+  if (!plan.homes.empty() && !plan.root_layer)
+    return below_floor("a home in a root without a layer");
+  for (const std::string& home : plan.homes) TRY_DO(judge_target(home));
   for (const frame::Bind& bind : plan.binds) {
     TRY_DO(judge_source(bind.source, floor));
     TRY_DO(judge_target(bind.target));

@@ -106,6 +106,11 @@ Status take_notary(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+Status take_image_store(ServiceFloor& floor, std::string_view value) {
+  TRY(floor.image_store, plain_path(value, "path of a directory of images"));
+  return {};
+}
+
 Status take_isolation(ServiceFloor& floor, std::string_view value) {
   if (value == "process")
     floor.floor.least_engine = frame::Engine::none;
@@ -240,6 +245,7 @@ constexpr std::array kKeys = {
     Key{"machine", take_machine},
     Key{"secrets", take_secrets},
     Key{"notary", take_notary},
+    Key{"image_store", take_image_store},
     Key{"secret_source", take_secret_source, false, true},
     Key{"secret_source_uid", take_secret_source_uid},
     Key{"writable_binds", take_writable_binds},

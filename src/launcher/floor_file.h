@@ -20,7 +20,9 @@ struct ServiceFloor {
   std::string cgroup;   // directory below (v2: beside) the launcher's own group; empty: chosen
   std::string secrets;  // directory of the stores of secrets; empty: there are none
   SecretSources secret_sources;
-  std::string notary;   // directory of the notary's key and anchor; empty: no head is signed
+  std::string notary;  // directory of the notary's key and anchor; empty: no head is signed
+  // Directory of images to which what the node has built is added; empty: nothing is.
+  std::string image_store;
   bool monitor = true;  // what happens inside is recorded, where the kernel takes the program
   unsigned networks_ahead = 8;
   unsigned groups_ahead = 8;

@@ -27,6 +27,7 @@ constexpr std::string_view kWhole =
     "runsc = /opt/runsc\n"
     "secrets = /srv/cordon/secrets\n"
     "notary = /srv/cordon/notary\n"
+    "image_store = /srv/cordon/store\n"
     "secret_source = api.github.com file:/srv/cordon/token\n"
     "secret_source = api.github.com   env:GITHUB_TOKEN\n"
     "secret_source = api.openai.com cmd:pass show openai\n"
@@ -53,6 +54,7 @@ TEST(FloorFile, IsReadWhole) {
   EXPECT_EQ(floor->floor.runsc, "/opt/runsc");
   EXPECT_EQ(floor->secrets, "/srv/cordon/secrets");
   EXPECT_EQ(floor->notary, "/srv/cordon/notary");
+  EXPECT_EQ(floor->image_store, "/srv/cordon/store");
   EXPECT_EQ(floor->secret_sources.all,
             (std::vector<SecretSource>{{"api.github.com", "file:/srv/cordon/token"},
                                        {"api.github.com", "env:GITHUB_TOKEN"},

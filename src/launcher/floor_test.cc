@@ -89,6 +89,8 @@ const Below kBelow[] = {
        p.root = frame::RootSource::directory;
        p.root_path = "/";
      }},
+    {"LaysALayerOverTheHostsPrograms", [](LaunchPlan& p) { p.root_layer = true; }},
+    {"HasAHomeInARootWithoutALayer", [](LaunchPlan& p) { p.homes = {"/home/user"}; }},
     {"HasADiskWithoutALimit", [](LaunchPlan& p) { p.disk.bytes = 0; }},
     {"HasADiskWithoutALimitOfFiles", [](LaunchPlan& p) { p.disk.inodes = 0; }},
     {"WantsADiskImage", [](LaunchPlan& p) { p.disk.image = true; }},
@@ -99,6 +101,20 @@ const Below kBelow[] = {
 
 INSTANTIATE_TEST_SUITE_P(Plan, FloorRefuses, ::testing::ValuesIn(kBelow),
                          [](const auto& info) { return std::string{info.param.name}; });
+
+TEST(Floor, LaysALayerOverADirectoryOfItsOwn) {
+  Floor floor = root_floor();
+  LaunchPlan plan = good_plan();
+  plan.root = frame::RootSource::directory;
+  plan.root_path = floor.sources.front() + "/image";
+  plan.root_layer = true;
+  plan.homes = {"/home/user"};
+  EXPECT_TRUE(judged(plan, floor));
+  plan.homes = {"/dev/user"};
+  EXPECT_FALSE(judged(plan, floor));
+  plan.homes = {"/home/../dev"};
+  EXPECT_FALSE(judged(plan, floor));
+}
 
 TEST(Floor, HoldsTheLeastWall) {
   Floor floor = root_floor();

@@ -17,6 +17,7 @@
 #include "launcher/group_pool.h"
 #include "launcher/groups.h"
 #include "launcher/identity.h"
+#include "launcher/image_keeper.h"
 #include "launcher/machine_templates.h"
 #include "launcher/net_pool.h"
 #include "launcher/notary.h"
@@ -48,6 +49,7 @@ struct Workshop {
   std::optional<NetPool> steered;  // made ahead from the first OpenEgress on
   std::unique_ptr<Egresses> egresses;
   NotaryKeeper notary;
+  ImageKeeper images;
   std::optional<Recorder> recorder{};  // of a service, where the kernel takes it
   os::CgroupTrees trees;
   GroupPool groups;

@@ -222,7 +222,7 @@ Status enter_machine_network(Descent& descent) {
 Status build_machine_trees(Descent& descent) {
   const JudgedPlan& plan = *descent.plan;
   TRY(const Devices devices, open_devices());
-  TRY(Ground ground, lay_bare_ground(plan->disk, descent.sources.disk, own_directories(*plan)));
+  TRY(Ground ground, lay_bare_ground(ground_plan(plan, descent.ids, descent.sources)));
   // The machine's own are mounted there.
   for (const char* name : {"/proc", "/dev"}) {
     TRY(const os::Fd made, make_directory_in(ground.root, name));

@@ -77,7 +77,8 @@ struct Places {
   std::string cgroup;   // below our own; empty: our own
   std::string secrets;  // of the stores; empty: there are none
   SecretSources sources;
-  std::string notary;  // of its files; empty: there is none
+  std::string notary;       // of its files; empty: there is none
+  std::string image_store;  // that is added to; empty: none is
 };
 
 Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places& places,
@@ -125,6 +126,7 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
                   .steered = {},
                   .egresses = std::move(egresses),
                   .notary = NotaryKeeper{std::move(notary)},
+                  .images = ImageKeeper{places.image_store},
                   .trees = std::move(trees),
                   .groups = std::move(groups),
                   .berths = BerthPool{ahead.sandboxes, landlock_abi},
@@ -169,7 +171,8 @@ Result<Workshop> open_workshop(const ServiceFloor& service) {
   if (::chdir("/") != 0) return Error::from_errno("chdir");
   TRY(os::Fd locks, open_locks());
   return open(service.floor, {}, std::move(locks),
-              {service.cgroup, service.secrets, service.secret_sources, service.notary},
+              {service.cgroup, service.secrets, service.secret_sources, service.notary,
+               service.image_store},
               {.networks = service.networks_ahead,
                .groups = service.groups_ahead,
                .sandboxes = service.sandboxes_ahead,

@@ -92,6 +92,8 @@ inline void mutate(frame::LaunchPlan& plan, std::mt19937& random) {
     case 11:
       plan.root = frame::RootSource::directory;
       plan.root_path = odd_path(random);
+      plan.root_layer = random() % 2 == 0;
+      if (random() % 2 == 0) plan.homes.push_back(odd_path(random));
       break;
     case 12:
       plan.disk = {edge(random), edge(random), random() % 2 == 0};

@@ -73,8 +73,39 @@ Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
   return os::fence_proc(proc, disk);
 }
 
-Result<os::Fd> mount_skeleton(const os::Fd& disk) {
-  TRY(const os::Fd root, os::open_tree(disk, "root", os::Reach::one));
+// What is written to `lower` goes to the disk. No redirects and no metadata-only copies: what lies
+// below is nobody's own, and nothing in it is to be followed.
+Result<os::Fd> mount_layer(const os::Fd& disk, const os::Fd& lower, const HostIds& ids) {
+  for (const char* name : {"layer", "layer/base", "layer/upper", "layer/work"}) {
+    if (::mkdirat(disk.get(), name, 0755) != 0) return Error::from_errno("mkdirat").with(name);
+  }
+  if (::fchownat(disk.get(), "layer/upper", ids.root_uid, ids.root_gid, AT_SYMLINK_NOFOLLOW) != 0) {
+    return Error::from_errno("fchownat").with("layer/upper");
+  }
+  TRY_DO(os::move_mount(lower, disk, "layer/base"));
+  TRY(const os::Fd context, os::fsopen("overlay"));
+  TRY_DO(os::fchdir(disk));
+  TRY_DO(os::fsconfig_string(context, "lowerdir", "layer/base"));
+  TRY_DO(os::fsconfig_string(context, "upperdir", "layer/upper"));
+  TRY_DO(os::fsconfig_string(context, "workdir", "layer/work"));
+  TRY_DO(os::fsconfig_string(context, "redirect_dir", "nofollow"));
+  TRY_DO(os::fsconfig_string(context, "metacopy", "off"));
+  TRY_DO(os::fsconfig_string(context, "index", "off"));
+  TRY_DO(os::fsconfig_string(context, "xino", "off"));
+  if (::geteuid() != 0 || ids.root_uid == ::geteuid()) {
+    TRY_DO(os::fsconfig_flag(context, "userxattr"));
+  }
+  TRY_DO(os::fsconfig_create(context));
+  return os::fsmount(context, kPlainFiles);
+}
+
+Result<os::Fd> mount_skeleton(const GroundPlan& plan, const os::Fd& disk) {
+  os::Fd root;
+  if (plan.lower != nullptr) {
+    TRY(root, mount_layer(disk, *plan.lower, plan.ids));
+  } else {
+    TRY(root, os::open_tree(disk, "root", os::Reach::one));
+  }
   TRY_DO(os::move_mount(root, disk, "root"));
   return os::openat(disk, "root", O_PATH | O_DIRECTORY);
 }
@@ -112,6 +143,20 @@ Status cover_file(const os::Fd& root, const os::Fd& disk, const frame::OwnFile& 
   return os::move_mount(tree, *onto);
 }
 
+// What is in /dev is no part of what is written to a root.
+Result<os::Fd> mount_own_dev(const Ground& ground) {
+  // With what is mounted in it later: a tree that is not the root's own gets no new names.
+  for (const char* name : {"devices", "devices/shm"}) {
+    if (::mkdirat(ground.disk.get(), name, 0755) != 0) {
+      return Error::from_errno("mkdirat").with(name);
+    }
+  }
+  TRY(const os::Fd tree, os::open_tree(ground.disk, "devices", os::Reach::one));
+  TRY(const os::Fd onto, make_directory_in(ground.root, "/dev"));
+  TRY_DO(os::move_mount(tree, onto));
+  return os::openat(ground.root, "dev", O_PATH | O_DIRECTORY);
+}
+
 Result<std::vector<os::Fd>> make_own(const os::Fd& disk, std::size_t count) {
   std::vector<os::Fd> made;
   made.reserve(count);
@@ -144,6 +189,20 @@ Status add_own_directory(const os::Fd& root, const std::string& path, const os::
   return os::move_mount(tree, onto);
 }
 
+// One that the image has stays as it is, whoever's.
+Status make_home(const os::Fd& root, const std::string& path, const HostIds& ids) {
+  const auto there = os::open_beneath(
+      root, path.substr(1).c_str(),
+      {.flags = O_PATH | O_DIRECTORY | O_NOFOLLOW, .symlinks = os::Symlinks::refused});
+  if (there) return {};
+  TRY(const os::Fd made, make_directory_in(root, path));
+  TRY(const os::Fd home, os::openat(made, ".", O_RDONLY | O_DIRECTORY));
+  if (::fchown(home.get(), ids.workload_uid, ids.workload_gid) != 0) {
+    return Error::from_errno("fchown").with(path);
+  }
+  return {};
+}
+
 struct Placing {
   std::string target;
   const Source* source = nullptr;  // null: the workspace, or a directory of the own disk
@@ -166,19 +225,30 @@ std::size_t own_directories(const frame::LaunchPlan& plan) {
   return plan.directories.size() + (workspace ? 1 : 0);
 }
 
-Result<Ground> lay_bare_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
+GroundPlan ground_plan(const JudgedPlan& plan, const HostIds& ids, const Sources& sources) {
+  return {.disk = plan->disk,
+          .image = sources.disk,
+          .own = own_directories(*plan),
+          .lower = plan->root_layer ? &sources.root : nullptr,
+          .ids = ids};
+}
+
+Result<Ground> lay_bare_ground(const GroundPlan& plan) {
   TRY_DO(keep_mounts_apart());
   Ground ground;
-  TRY(ground.disk, mount_disk(disk, image));
+  TRY(ground.disk, mount_disk(plan.disk, plan.image));
   TRY_DO(make_layout(ground.disk));
-  TRY(ground.own, make_own(ground.disk, own));
-  TRY(ground.root, mount_skeleton(ground.disk));
+  TRY(ground.own, make_own(ground.disk, plan.own));
+  TRY(ground.root, mount_skeleton(plan, ground.disk));
   return ground;
 }
 
-Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own) {
+Result<Ground> lay_ground(const GroundPlan& plan) {
   TRY(const Devices devices, open_devices());
-  TRY(Ground ground, lay_bare_ground(disk, image, own));
+  TRY(Ground ground, lay_bare_ground(plan));
+  if (plan.lower != nullptr) {
+    TRY(ground.devices, mount_own_dev(ground));
+  }
   TRY_DO(mount_devices(ground.root, devices));
   TRY(ground.limits, mount_proc(ground.root, ground.disk));
   return ground;
@@ -194,6 +264,7 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   for (const frame::OwnFile& file : plan->files) {
     if (!is_image) TRY_DO(add_file(root, file));
   }
+  for (const std::string& home : plan->homes) TRY_DO(make_home(root, home, ids));
   // Parents before what lies below them, whatever they are: a path sorts before its continuations.
   std::vector<Placing> placings = placings_of(plan, sources);
   std::ranges::sort(placings, {}, &Placing::target);
@@ -216,8 +287,13 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   for (std::size_t number = 0; is_image && number < plan->files.size(); ++number) {
     TRY_DO(cover_file(root, ground.disk, plan->files[number], number));
   }
+  if (ground.devices) {
+    TRY_DO(os::mount_setattr(ground.devices, {.read_only = true, .nosuid = true, .nodev = true},
+                             os::Reach::one));
+  }
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));
-  return os::mount_setattr(top, {.read_only = true, .nosuid = true, .nodev = true}, os::Reach::one);
+  return os::mount_setattr(top, {.read_only = !plan->root_layer, .nosuid = true, .nodev = true},
+                           os::Reach::one);
 }
 
 Status enter_root(const os::Fd& root) {

@@ -16,6 +16,7 @@ namespace cordon::launcher {
 struct Ground {
   os::Fd disk;
   os::Fd root;
+  os::Fd devices;  // /dev where it is a mount of its own, not read-only yet
   // Directories of the disk as detached mounts, to be put in their places.
   std::vector<os::Fd> own;
   // /proc/sys/user of this pid namespace, still writable: keep it for the last settings, hand it to
@@ -26,12 +27,23 @@ struct Ground {
 // How many directories of its own disk the plan's tree has.
 std::size_t own_directories(const frame::LaunchPlan& plan);
 
-// Before: a fresh mount and pid namespace, with the rights to mount in them. `own`: how many
-// directories of the own disk to make.
-Result<Ground> lay_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own);
+// What the ground is laid for.
+struct GroundPlan {
+  const frame::Disk& disk;
+  const os::Fd& image;  // the disk where it is one, detached
+  std::size_t own = 0;  // how many directories of the own disk to make
+  // Of a root with a layer: the root itself, detached, and whose the ids in it are.
+  const os::Fd* lower = nullptr;
+  HostIds ids{};
+};
+GroundPlan ground_plan(const JudgedPlan& plan, const HostIds& ids, const Sources& sources);
+
+// Before: a fresh mount and pid namespace, with the rights to mount in them.
+Result<Ground> lay_ground(const GroundPlan& plan);
 // The same without /dev and /proc, which an engine makes; there are no limits to keep.
-Result<Ground> lay_bare_ground(const frame::Disk& disk, const os::Fd& image, std::size_t own);
-// Puts what the plan shows on the ground; its root is read-only then. Without a disk there are no
+Result<Ground> lay_bare_ground(const GroundPlan& plan);
+// Puts what the plan shows on the ground; its root is read-only then, but for one with a layer.
+// Without a disk there are no
 // pins, and no workspace for review. Before: no other mount is in the namespace below the ground.
 Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
                const Sources& sources);

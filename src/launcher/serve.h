@@ -63,6 +63,7 @@ class Server {
   void answer(const frame::OpenEgress& request, std::vector<os::Fd> fds);
   void answer(const frame::OpenBroker& request);
   void answer(const frame::OpenNotary& request);
+  void answer(const frame::OpenKeeper& request);
   void answer(const frame::OpenRecorder& request, std::vector<os::Fd> fds);
   void answer(const frame::ReadSource& request);
   void answer(const frame::TryEngine& request);

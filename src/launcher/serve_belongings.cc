@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node asks for itself and for its tenants: listening sockets, egresses, brokers, sources, a
-// notary, a recorder.
+// notary, a keeper of images, a recorder.
 #include <algorithm>
 #include <array>
 
@@ -63,6 +63,13 @@ void Server::answer(const frame::OpenNotary& /*request*/) {
   if (!link) return refuse("notary", "unavailable", link.error().text());
   const os::Fd* const beside = &*link;
   send(frame::NotaryOpened{"notary"}, {&beside, 1});
+}
+
+void Server::answer(const frame::OpenKeeper& /*request*/) {
+  const auto link = workshop_.images.open();
+  if (!link) return refuse("keeper", "unavailable", link.error().text());
+  const os::Fd* const beside = &*link;
+  send(frame::KeeperOpened{"keeper"}, {&beside, 1});
 }
 
 void Server::answer(const frame::OpenRecorder& /*request*/, std::vector<os::Fd> fds) {

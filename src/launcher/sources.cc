@@ -144,6 +144,13 @@ Status Opener::add_root() {
   if (plan_->root == frame::RootSource::host) return {};
   auto root = open_root();
   if (!root) return std::move(root).error().with("root " + plan_->root_path);
+  if (plan_->root_layer) {
+    // Roots of other images hang over this one: they are none of it.
+    TRY(found_.root, os::open_tree(*root, os::Reach::one));
+    if (maps()) TRY_DO(os::idmap_mount(found_.root, range_));
+    return os::mount_setattr(found_.root, {.read_only = true, .nosuid = true, .nodev = true},
+                             os::Reach::one);
+  }
   TRY(const os::Fd listing, os::openat(*root, ".", O_RDONLY | O_DIRECTORY));
   TRY(const std::vector<std::string> names, os::list_directory(listing, kMostEntries));
   for (const std::string& name : names) {

@@ -38,6 +38,7 @@ struct Sources {
   std::vector<Source> trees;  // in the order of mounting
   os::Fd workspace;           // the caller's directory; empty for a workspace on the own disk
   os::Fd state;               // of a review: holds upper and work, made here
+  os::Fd root;                // where it gets a layer: the whole of it; else it is in `trees`
   os::Fd disk;                // the own disk where it is an image, detached; empty: a tmpfs
 };
 

@@ -99,7 +99,8 @@ Result<Admission> Admission::create(const Settings& settings, HostFacts host) {
 }
 
 Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& tenant,
-                                       const policy::Policy& policy, WhyNotAdmitted& why) const {
+                                       const policy::Policy& policy, Purpose purpose,
+                                       WhyNotAdmitted& why) const {
   plan::Situation situation{.id = id};
   situation.home = "/nonexistent";  // no request can name anything below it
   situation.caller_name = "user";
@@ -107,8 +108,11 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
     situation.images.emplace(name, plan::ImageRoot{.path = directory, .digest = {}});
   }
   situation.default_image = settings_->default_image;
-  TRY_DO(add_images(settings_->image_store, policy, settings_->default_image, situation));
   situation.tenant = launcher_name_of(tenant);
+  TRY_DO(add_images(settings_->image_store, policy, settings_->default_image, situation));
+  if (purpose == Purpose::build) {
+    for (auto& [name, image] : situation.images) image.has_layer = true;
+  }
   situation.has_tunnels = true;
   if (policy.settings().isolation == Isolation::gvisor) {
     if (host_.gvisor_traces) situation.monitor = plan::MonitorSource::engine;
@@ -123,7 +127,7 @@ Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& t
 
 Result<Admitted> Admission::admit(const SandboxId& id, const std::string& tenant,
                                   wire::CreateRequest request, const token::Authority& authority,
-                                  WhyNotAdmitted& why) const {
+                                  WhyNotAdmitted& why, Purpose purpose) const {
   add_defaults(request.policy.resources);
   TRY(policy::Policy policy,
       policy::check(std::move(request.policy), policy::Origin::request, {}, &why.problems));
@@ -134,7 +138,7 @@ Result<Admitted> Admission::admit(const SandboxId& id, const std::string& tenant
     policy = policy::attenuate(own->second, policy);
   }
   TRY(policy, authority.under_ceilings(policy, {}));
-  TRY(plan::Lowered lowered, lower(id, tenant, policy, why));
+  TRY(plan::Lowered lowered, lower(id, tenant, policy, purpose, why));
   std::chrono::seconds life = kDefaults.life;
   if (request.timeout_seconds) life = std::chrono::seconds{*request.timeout_seconds};
   if (lowered.budgets.wall) {

@@ -35,6 +35,12 @@ struct WhyNotAdmitted {
   std::vector<Denial> denials;
 };
 
+// What a sandbox is for.
+enum class Purpose : std::uint8_t {
+  use,
+  build,  // what is written to its root, an image's, is to become an image
+};
+
 // Where a request says nothing: a sandbox of a stranger is never without bounds.
 struct DefaultLimits {
   std::uint64_t milli_cpus = 1000;
@@ -53,7 +59,7 @@ class Admission {
   // The meet of what is asked, the tenant's ceiling (or the node's), and the ceilings of the token.
   Result<Admitted> admit(const SandboxId& id, const std::string& tenant,
                          wire::CreateRequest request, const token::Authority& authority,
-                         WhyNotAdmitted& why) const;
+                         WhyNotAdmitted& why, Purpose purpose = Purpose::use) const;
 
   const HostFacts& host() const noexcept { return host_; }
 
@@ -61,7 +67,8 @@ class Admission {
   Admission(const Settings& settings, HostFacts host)
       : settings_{&settings}, host_{std::move(host)} {}
   Result<plan::Lowered> lower(const SandboxId& id, const std::string& tenant,
-                              const policy::Policy& policy, WhyNotAdmitted& why) const;
+                              const policy::Policy& policy, Purpose purpose,
+                              WhyNotAdmitted& why) const;
 
   const Settings* settings_;
   HostFacts host_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "image/store.h"
+#include "node/templates.h"
 #include "policy/checked.h"
 
 namespace cordon::node {
@@ -33,10 +34,14 @@ Status add_images(const std::string& store, const policy::Policy& policy, const 
     auto image = opened->find(name);
     if (!image && image.error().code() == Errc::not_found) continue;
     if (!image) return std::move(image).error();
+    const auto built = template_from(*image);
+    // Of another tenant it is as if there were none.
+    if (built && !situation.tenant.empty() && built->owner != situation.tenant) continue;
     situation.images.emplace(name, plan::ImageRoot{.path = opened->root_of(*image),
                                                    .digest = image->digest,
                                                    .file = image->file,
-                                                   .environment = image->config.environment});
+                                                   .environment = image->config.environment,
+                                                   .has_layer = built.has_value()});
   }
   return {};
 }

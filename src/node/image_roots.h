@@ -13,7 +13,8 @@
 namespace cordon::node {
 
 // The images that the documents name, and `usual` where that is not empty, as far as the store has
-// them and `situation` does not know them. A store that is not there has none.
+// them and `situation` does not know them: of those that tenants have built its own tenant's. A
+// store that is not there has none.
 Status add_images(const std::string& store, const policy::Policy& policy, const std::string& usual,
                   plan::Situation& situation);
 

@@ -56,9 +56,10 @@ audit::Subject subject_of(const ResidentFacts& facts) { return subject_of(facts.
 Result<Residents::Prepared> Residents::prepare(const std::string& tenant,
                                                wire::CreateRequest request,
                                                const token::Authority& authority,
-                                               WhyNotAdmitted& why) {
+                                               WhyNotAdmitted& why, Purpose purpose) {
   TRY(SandboxId id, parts_.ids.make());
-  TRY(Admitted admitted, parts_.admission.admit(id, tenant, std::move(request), authority, why));
+  TRY(Admitted admitted,
+      parts_.admission.admit(id, tenant, std::move(request), authority, why, purpose));
   TRY(Quotas::Share share, parts_.quotas.take(tenant, demand_of(admitted.lowered)));
   TRY(Budgets::Share budget, parts_.budgets.take(authority, admitted.lowered));
   return Prepared{std::move(id), tenant, std::move(admitted), std::move(share), std::move(budget)};
@@ -181,7 +182,7 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
                                                          const token::Authority& authority,
                                                          WhyNotAdmitted& why) {
   Labels labels = order.request.labels;
-  auto prepared = prepare(order.tenant, std::move(order.request), authority, why);
+  auto prepared = prepare(order.tenant, std::move(order.request), authority, why, order.purpose);
   if (!prepared) {
     ++counts_.refused;
     co_return std::move(prepared).error();

@@ -41,6 +41,7 @@ struct CreateOrder {
   std::string key;  // of idempotency; empty: none
   // Runs in it from its start on, before anything is asked of it.
   std::optional<frame::Start> standby{};
+  Purpose purpose = Purpose::use;
   journal::Digest digest{};  // of the whole request
 };
 
@@ -153,7 +154,8 @@ class Residents {
     std::unique_ptr<MonitorShare> monitored{};  // nothing: nothing of it is seen
   };
   Result<Prepared> prepare(const std::string& tenant, wire::CreateRequest request,
-                           const token::Authority& authority, WhyNotAdmitted& why);
+                           const token::Authority& authority, WhyNotAdmitted& why,
+                           Purpose purpose = Purpose::use);
   async::Task<std::optional<journal::Claim>> write_making(const ResidentFacts& facts,
                                                           const plan::Lowered& lowered,
                                                           const CreateOrder& order);

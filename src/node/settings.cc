@@ -36,6 +36,7 @@ constexpr std::int64_t kMostHeadRecords = 10'000'000;
 constexpr std::int64_t kMostHeadSeconds = 86'400;
 constexpr std::int64_t kMostDays = 36'500;
 constexpr std::int64_t kMostEvents = 1'000'000;
+constexpr std::int64_t kMostTemplates = 1'000;
 
 constexpr Key kKeys[] = {
     {"name", Kind::text, "the audience of tokens for this node"},
@@ -73,6 +74,17 @@ constexpr Key kKeys[] = {
      1,
      kMostEntries},
     {"transfers.bytes", Kind::size, "of the files of one", {}, 1, kMostMemory},
+
+    {"templates", Kind::table, "what tenants build on the node"},
+    {"templates.most", Kind::integer, "builds that are kept of each tenant", {}, 0, kMostTemplates},
+    {"templates.memory",
+     Kind::size,
+     "of a sandbox in which one is built",
+     {},
+     kLeastMemory,
+     kMostMemory},
+    {"templates.disk", Kind::size, "for what its steps write", {}, kLeastMemory, kMostMemory},
+    {"templates.egress_allowlist", Kind::texts, "what such a sandbox reaches"},
 
     {"audit", Kind::table, "the record of what happens"},
     {"audit.durability", Kind::choice, "when a record counts: group or strict", "group strict"},
@@ -209,6 +221,17 @@ Transfers read_transfers(const Section& section) {
   return transfers;
 }
 
+TemplateSettings read_templates(const Section& section) {
+  TemplateSettings templates;
+  if (const auto stated = section.integer("most")) templates.most = stated->value;
+  if (const auto stated = section.size("memory")) templates.memory = stated->value;
+  if (const auto stated = section.size("disk")) templates.disk = stated->value;
+  for (auto& rule : section.texts("egress_allowlist").items) {
+    templates.egress_allowlist.push_back(std::move(rule.value));
+  }
+  return templates;
+}
+
 AuditSettings read_audit(const Section& section) {
   AuditSettings audit;
   if (const auto stated = section.text("durability")) {
@@ -279,6 +302,7 @@ Settings read(const Section& top) {
   read_listen(top.section("listen"), settings);
   settings.quota = read_quota(top.section("quota"));
   settings.transfers = read_transfers(top.section("transfers"));
+  settings.templates = read_templates(top.section("templates"));
   settings.audit = read_audit(top.section("audit"));
   read_images(top.section("images"), settings);
   read_tenants(top.section("tenants"), settings);

@@ -46,6 +46,15 @@ struct Transfers {
   friend bool operator==(const Transfers&, const Transfers&) = default;
 };
 
+// Of what tenants have built on the node.
+struct TemplateSettings {
+  std::uint64_t most = 50;                         // builds that are kept of each tenant
+  std::uint64_t memory = std::uint64_t{2} << 30U;  // of a sandbox in which one is built
+  std::uint64_t disk = std::uint64_t{1} << 30U;    // for all that its steps write
+  std::vector<std::string> egress_allowlist;       // what such a sandbox reaches; none: nothing
+  friend bool operator==(const TemplateSettings&, const TemplateSettings&) = default;
+};
+
 // When what a record of the audit log tells of may happen.
 enum class AuditDurability : std::uint8_t {
   group,   // when the kernel has the record: it survives the death of any process
@@ -81,6 +90,7 @@ struct Settings {
   Quota quota;              // of each tenant that has none of its own
   std::map<std::string, Tenant> tenants;
   Transfers transfers;
+  TemplateSettings templates;
   AuditSettings audit;
   friend bool operator==(const Settings&, const Settings&) = default;
 };

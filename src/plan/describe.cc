@@ -118,6 +118,7 @@ std::string describe(const frame::LaunchPlan& plan) {
             : plan.root == frame::RootSource::directory
                 ? fmt::format("directory {}", plan.root_path)
                 : fmt::format("EROFS {}", plan.root_path));
+  if (plan.root_layer) lines.add("root layer", "on the own disk");
   add_binds(plan.binds, lines);
   for (const frame::OwnFile& file : plan.files)
     lines.add("file", "{}\n{:14}{}", file.target, "", indented(file.text));

@@ -60,7 +60,8 @@ std::vector<frame::PathRule> paths_of(const Root& root, const Files& files) {
   const auto system = binds.first(binds.size() - files.mounts);
   std::vector<frame::PathRule> rules;
   if (root.source != frame::RootSource::host) {
-    rules.push_back({"/", PathUse::read_exec});
+    // Nobody knows what is made at the top of a root that may be written to.
+    rules.push_back({"/", root.has_layer ? PathUse::all : PathUse::read_exec});
   } else {
     rules.push_back({"/", PathUse::list});
     rules.push_back({"/etc", PathUse::read});

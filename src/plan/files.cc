@@ -189,7 +189,8 @@ Root image_root(const Request& request, const std::string& name, std::string rul
             .path = image.path,
             .file = image.file,
             .image = image.digest.empty() ? name : name + " " + image.digest,
-            .environment = image.environment};
+            .environment = image.environment,
+            .has_layer = image.has_layer};
   }
   std::string known;
   for (const auto& [each, directory] : images) known += (known.empty() ? "" : ", ") + each;
@@ -250,6 +251,10 @@ Files files_of(const Request& request, const Root& root, const Identity& identit
   const std::vector<frame::Bind> mounts =
       granted_mounts(request.policy, request.situation, request.workspace, request.refusals);
   files.directories = own_directories(request, identity, mounts);
+  if (root.has_layer) {
+    // It is a part of the root then, as everything else that is written to it.
+    if (std::erase(files.directories, identity.home) > 0) files.homes.push_back(identity.home);
+  }
   for (const frame::Bind& mount : mounts) {
     if (!policy::is_normal_path(mount.source)) {
       request.refusals.add(Errc::invalid, "MOUNT",

@@ -17,6 +17,7 @@ struct Root {
   frame::RootFile file{};
   std::string image{};                     // "debian-12 sha256:…"; empty: it is none
   std::vector<std::string> environment{};  // NAME=value, that the image asks for
+  bool has_layer = false;                  // what is written to it goes to a layer
 };
 
 // As the documents say; where none does, the default image, or the host's programs. Different
@@ -29,6 +30,7 @@ struct Files {
   std::vector<frame::Bind> binds;
   std::vector<frame::OwnFile> files;
   std::vector<std::string> directories;
+  std::vector<std::string> homes;  // in a root with a layer
   frame::Workspace workspace;
   bool writes_to_host = false;  // some host-backed mount is writable
   std::size_t mounts = 0;       // the last so many of `binds` are the policy's

@@ -108,12 +108,14 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
   plan.root = root.source;
   plan.root_path = root.path;
   plan.root_file = root.file;
+  plan.root_layer = root.has_layer;
   plan.setup.fences = fences_of(request, root, files, identity);
   plan.setup.fences.limits = limiting.by_process;
   lowered.enforcement = enforcement_of(request, plan, files, limiting);
   plan.binds = std::move(files.binds);
   plan.files = std::move(files.files);
   plan.directories = std::move(files.directories);
+  plan.homes = std::move(files.homes);
   plan.setup.disk = on_own_disk(plan);
   plan.workspace = std::move(files.workspace);
   plan.disk = limiting.disk;
@@ -126,9 +128,12 @@ Result<Lowered> lower(const policy::Policy& policy, const HostFacts& host,
     const bool is_file = root.source == frame::RootSource::erofs;
     lowered.enforcement.mechanisms.push_back(
         {"root", is_file ? Hold::held : Hold::at_launch,
-         fmt::format("image {}; {}", root.image,
+         fmt::format("image {}; {}{}", root.image,
                      is_file ? "its EROFS is checked when it is mounted"
-                             : "a directory, checked when it was made")});
+                             : "a directory, checked when it was made",
+                     root.has_layer ? "; what is written to it goes to a layer on the own disk, "
+                                      "and Landlock leaves files of it open"
+                                    : "")});
   }
   if (situation.has_tunnels) {
     lowered.ingress = ingress_of(policy);

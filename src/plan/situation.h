@@ -57,6 +57,8 @@ struct ImageRoot {
   std::string digest;  // of the image; empty: nobody knows it
   frame::RootFile file{};
   std::vector<std::string> environment{};  // NAME=value, that it asks for
+  // What a sandbox writes to it goes to a layer of its own; false: nothing is written to it.
+  bool has_layer = false;
 };
 
 struct Situation {

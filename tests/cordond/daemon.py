@@ -126,7 +126,8 @@ class Daemon:
             (self.root / "etc" / name).touch()
         self.bin = self.base / "bin"     # a build tree may lie where an ordinary user cannot look
         self.bin.mkdir()
-        programs = {"cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-relay", "cordon-files", "cordon-unpack", "cordon-bpf"}
+        programs = {"cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-relay", "cordon-files", "cordon-unpack", "cordon-keeper",
+                    "cordon-bpf"}
         for name in programs - self.without:
             shutil.copy(self.programs / name, self.bin / name)
         for name in ("run", "state", "state/authorities", "own", "notary"):

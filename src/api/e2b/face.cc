@@ -44,6 +44,19 @@ constexpr std::array kRoutes = {
     row("PUT", "/sandboxes/{id}/network", Operation::sandbox_change, &Face::change_network),
     row("POST", "/sandboxes/{id}/pause", Operation::sandbox_change, &Face::pause),
     row("GET", "/sandboxes/{id}/metrics", Operation::sandbox_read, &Face::metrics),
+    row("GET", "/templates", Operation::sandbox_read, &Face::list_templates),
+    row("GET", "/templates/aliases/{alias}", Operation::sandbox_read, &Face::find_alias),
+    row("POST", "/v3/templates", Operation::sandbox_create, &Face::ask_template),
+    row("GET", "/templates/{template}/files/{files}", Operation::sandbox_create,
+        &Face::where_to_send),
+    row("POST", "/v2/templates/{template}/builds/{build}", Operation::sandbox_create,
+        &Face::begin_build),
+    row("GET", "/templates/{template}/builds/{build}/status", Operation::sandbox_read,
+        &Face::build_status),
+    row("POST", "/templates/tags", Operation::sandbox_create, &Face::add_tags),
+    row("DELETE", "/templates/tags", Operation::sandbox_destroy, &Face::remove_tags),
+    row("GET", "/templates/{template}/tags", Operation::sandbox_read, &Face::list_tags),
+    row("DELETE", "/templates/{template}", Operation::sandbox_destroy, &Face::remove_template),
 };
 
 // Where paths of theirs begin; what this face does not have of them it refuses in its own words.
@@ -73,7 +86,20 @@ std::optional<HostPlace> host_place(const http::RequestHead& head) {
   return SandboxId::parse(place.sandbox) ? std::optional{place} : std::nullopt;
 }
 
-// All that is wrong, in one text: clients show nothing else.
+// Clients write a colon, which names of templates have before their tag, as its number.
+std::string with_colons(std::string path) {
+  constexpr std::string_view kWritten = "%3A";
+  for (std::size_t at = path.find(kWritten); at != std::string::npos; at = path.find(kWritten)) {
+    path.replace(at, kWritten.size(), ":");
+  }
+  return path;
+}
+
+// Files of a copy, sent to the address that was told for them.
+constexpr Route kSentFiles{"PUT", "/templates/{template}/files/{files}", Operation::sandbox_create};
+
+}  // namespace
+
 std::string words_of(const wire::ProblemAnswer& problem) {
   std::string words = problem.detail;
   for (const policy::Problem& each : problem.problems) words += "; " + to_string(each);
@@ -83,8 +109,6 @@ std::string words_of(const wire::ProblemAnswer& problem) {
   if (!problem.remedy.empty()) words += "; " + problem.remedy;
   return words;
 }
-
-}  // namespace
 
 async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem) {
   if (call.record != nullptr) call.record->refused(call, problem);
@@ -144,9 +168,14 @@ async::Task<void> Face::handle(http::Exchange& exchange) {
 async::Task<void> Face::serve_control(Call& call) {
   const http::RequestHead& head = call.exchange.head();
   const ControlRoute* chosen = nullptr;
+  const std::string path = with_colons(head.target.path);
+  if (head.method == kSentFiles.method && fits(kSentFiles.pattern, path, call.places)) {
+    CO_TRY(call.query, read_query(head.target.query.value_or(std::string{})));
+    co_return co_await take_files(call);
+  }
   for (const ControlRoute& each : kRoutes) {
     std::vector<std::string> places;
-    if (each.route.method != head.method || !fits(each.route.pattern, head.target.path, places)) {
+    if (each.route.method != head.method || !fits(each.route.pattern, path, places)) {
       continue;
     }
     chosen = &each;

@@ -17,6 +17,9 @@
 #include "api/e2b/interpreter.h"
 #include "api/e2b/process_message.h"
 #include "api/e2b/sandbox_answer.h"
+#include "api/e2b/template_builds.h"
+#include "api/e2b/template_files.h"
+#include "api/e2b/template_request.h"
 #include "api/rest/call.h"
 #include "api/rest/call_record.h"
 #include "api/rest/file_call.h"
@@ -29,9 +32,11 @@
 #include "http/exchange.h"
 #include "node/archive_worker.h"
 #include "node/audit_disk.h"
+#include "node/image_keeper.h"
 #include "node/per_second.h"
 #include "node/quotas.h"
 #include "node/residents.h"
+#include "node/templates.h"
 
 namespace cordon::api::e2b {
 
@@ -54,7 +59,8 @@ class Face {
     const Clock& clock;
     const node::SandboxIds& ids;
     node::Quotas& quotas;
-    const node::Archives& archives;
+    node::Archives& archives;
+    node::ImageKeeper& keeper;
     audit::Log& log;
     node::AuditDisk& disk;
     std::function<std::string()> new_request_id;
@@ -63,7 +69,8 @@ class Face {
       : executor_{executor},
         parts_{std::move(parts)},
         tokens_{std::move(tokens)},
-        record_{executor, parts_.log, parts_.clock} {}
+        record_{executor, parts_.log, parts_.clock},
+        template_files_{parts_.settings.state, parts_.archives} {}
 
   // Whether a request is for it; all others are for API v1.
   static bool is_for(const http::RequestHead& head);
@@ -84,6 +91,19 @@ class Face {
   async::Task<void> metrics(Call& call);
   async::Task<void> pause(Call& call);
   async::Task<void> change_network(Call& call);
+
+  // templates.cc, by an API key; take_files by a signature
+  async::Task<void> list_templates(Call& call);
+  async::Task<void> find_alias(Call& call);
+  async::Task<void> ask_template(Call& call);
+  async::Task<void> where_to_send(Call& call);
+  async::Task<void> take_files(Call& call);
+  async::Task<void> begin_build(Call& call);
+  async::Task<void> build_status(Call& call);
+  async::Task<void> add_tags(Call& call);
+  async::Task<void> remove_tags(Call& call);
+  async::Task<void> list_tags(Call& call);
+  async::Task<void> remove_template(Call& call);
 
   // Inside a sandbox, by its access token.
   using Inside = std::shared_ptr<node::Resident>;
@@ -126,6 +146,12 @@ class Face {
   ListedSandbox listed(const node::Resident& resident) const;
   async::Task<void> prolong(Inside resident, std::uint64_t seconds, bool may_shorten);
   async::Task<void> resume(Inside resident, std::uint64_t seconds);
+  // templates.cc
+  std::vector<node::Template> templates_named(const Call& call, std::string_view name,
+                                              Status& looked) const;
+  Result<std::shared_ptr<Build>> build_of(const Call& call) const;
+  asio::awaitable<void> run_build(std::shared_ptr<Build> build, BuildOrder order,
+                                  token::Authority authority);
   // services.cc
   async::Task<void> serve_inside(Call& call, std::string_view sandbox, std::string_view port);
   async::Task<void> serve_signed(Call& call);
@@ -140,6 +166,8 @@ class Face {
   async::Task<void> ask_interpreter(Call& call, Inside inside, std::string_view act,
                                     std::string fields);
   // processes.cc
+  // What every sandbox of a template begins with, until it is ready, or for a while.
+  async::Task<void> begin_template(Inside inside, const image::Image& image);
   // Nothing for `limit`: until the process is over.
   async::Task<void> send_to(Reader& reader, Call& call,
                             std::optional<std::chrono::milliseconds> limit);
@@ -155,6 +183,8 @@ class Face {
   AccessTokens tokens_;
   CallRecord record_;
   FollowedProcesses followed_;
+  TemplateFiles template_files_;
+  Builds builds_;
   std::map<std::string, std::shared_ptr<PolledWatch>> polled_;
   std::map<std::string, std::shared_ptr<Interpreter>> interpreters_;  // by sandbox
   // Sandboxes that were tried for URLs which name none: whoever reaches the node can send one.
@@ -162,6 +192,8 @@ class Face {
   async::Scope* scope_ = nullptr;
 };
 
+// All that is wrong, in one text: clients show nothing else.
+std::string words_of(const wire::ProblemAnswer& problem);
 // The answer of a call that is refused or fails: {"code":…,"message":…}.
 async::Task<void> answer_error(Call& call, const Error& error);
 async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem);

@@ -52,6 +52,19 @@ Result<std::optional<Message>> Message::object(std::string_view name) const {
   return std::optional{Message{*found}};
 }
 
+Result<std::vector<Message>> Message::objects(std::string_view name) const {
+  const policy::Value* const found = find(name);
+  std::vector<Message> all;
+  if (found == nullptr) return all;
+  if (found->list() == nullptr) return not_a(name, "a list of objects");
+  all.reserve(found->list()->size());
+  for (const policy::Value& each : *found->list()) {
+    if (each.table() == nullptr) return not_a(name, "a list of objects");
+    all.push_back(Message{each});
+  }
+  return all;
+}
+
 Result<std::optional<std::string>> Message::text(std::string_view name) const {
   const policy::Value* const found = find(name);
   if (found == nullptr) return std::optional<std::string>{};

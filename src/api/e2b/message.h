@@ -24,6 +24,7 @@ class Message {
 
   // Where it is no object: `invalid`.
   Result<std::optional<Message>> object(std::string_view name) const;
+  Result<std::vector<Message>> objects(std::string_view name) const;
   Result<std::optional<std::string>> text(std::string_view name) const;
   Result<std::optional<bool>> boolean(std::string_view name) const;
   // Also as a text of digits.

@@ -8,6 +8,7 @@
 #include "api/e2b/inner_path.h"
 #include "api/e2b/sandbox_request.h"
 #include "async/deadline.h"
+#include "node/inner_command.h"
 #include "node/start_command.h"
 
 namespace cordon::api::e2b {
@@ -19,6 +20,9 @@ constexpr std::string_view kStreamType = "application/connect+json";
 constexpr std::chrono::seconds kUsualKeepalive{90};
 // How long the end of a process can be asked for.
 constexpr std::chrono::seconds kKept{30};
+// How long a create waits for what its template begins with: it goes on by itself then.
+constexpr std::chrono::seconds kLongestReady{10};
+constexpr std::chrono::milliseconds kBetweenTries{50};
 
 std::optional<std::uint64_t> number_field(const Call& call, std::string_view name) {
   const auto text = http::only(call.exchange.head().fields, name);
@@ -54,11 +58,24 @@ void make_root(wire::StartRequest& request) {
   request.environment.insert({{"HOME", "/root"}, {"LOGNAME", "root"}, {"USER", "root"}});
 }
 
+std::optional<std::string> label_of(const node::Resident& resident, std::string_view name) {
+  const auto found = resident.facts().labels.find(std::string{name});
+  if (found == resident.facts().labels.end()) return std::nullopt;
+  return found->second;
+}
+
+// Whose a process is: who the call names, or the template's own user, or everybody's.
+bool is_roots(const std::string& named, const node::Resident& resident) {
+  return (named.empty() ? label_of(resident, kUserLabel).value_or("") : named) == kRoot;
+}
+
 wire::StartRequest start_request(const StartMessage& start, const node::Resident& resident) {
   wire::StartRequest request;
   request.command = start.config.arguments;
   request.command.insert(request.command.begin(), start.config.command);
-  request.directory = start.config.directory.empty() ? std::string{kHome} : start.config.directory;
+  request.directory = start.config.directory.empty()
+                          ? label_of(resident, kDirectoryLabel).value_or(std::string{kHome})
+                          : start.config.directory;
   request.environment = {{"E2B_SANDBOX", "true"},
                          {"E2B_SANDBOX_ID", resident.facts().id.text()},
                          {"E2B_TEMPLATE_ID", template_of(resident.facts().labels)}};
@@ -71,9 +88,7 @@ wire::StartRequest start_request(const StartMessage& start, const node::Resident
   return request;
 }
 
-Result<FollowedProcess> started_in(const Face::Inside& inside, std::string_view message,
-                                   bool as_root) {
-  TRY(StartMessage start, read_start(message));
+Result<FollowedProcess> started_in(const Face::Inside& inside, StartMessage start, bool as_root) {
   if (!start.config.directory.empty()) {
     TRY(start.config.directory, inner_path(start.config.directory));
   }
@@ -100,6 +115,14 @@ ConnectError not_started(const FollowedProcess& followed) {
   }
   return {ConnectCode::unavailable, "the sandbox has ended"};
 }
+
+// What a command says that tells by its end alone.
+class Unheard final : public node::OutputEar {
+ public:
+  async::Task<void> hear(frame::Stream /*stream*/, std::string /*bytes*/) override {
+    co_return Status{};
+  }
+};
 
 // Sends a reader what comes, until its end.
 class ProcessStream {
@@ -212,7 +235,9 @@ async::Task<void> Face::start_process(Call& call, Inside inside) {
   CO_TRY(const std::string message, co_await message_of(call));
   CO_TRY(const std::string user, named_user(call));
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, kStreamType)));
-  auto started = started_in(inside, message, user == kRoot);
+  auto wanted = read_start(message);
+  if (!wanted) co_return co_await end_with(call, connect_error(wanted.error()));
+  auto started = started_in(inside, *std::move(wanted), is_roots(user, *inside));
   if (!started) co_return co_await end_with(call, connect_error(started.error()));
   const auto limit = limit_of(call);
   const Followed followed = followed_.add(*std::move(started));
@@ -225,6 +250,40 @@ async::Task<void> Face::start_process(Call& call, Inside inside) {
   if (followed->process->pid() == 0) co_return co_await end_with(call, not_started(*followed));
   // Its time is kept beside it: it is over for a client that has left, too.
   co_return co_await send_to(reader, call, std::nullopt);
+}
+
+async::Task<void> Face::begin_template(Inside inside, const image::Image& image) {
+  const auto word = [](const std::vector<std::string>& words) {
+    return words.empty() ? std::string{} : words.front();
+  };
+  const std::string start = word(image.config.command);
+  const std::string ready = word(image.config.entrypoint);
+  if (start.empty()) co_return Status{};
+  const bool as_root = image.config.user == kRoot;
+  const auto shell = [](const std::string& script) {
+    StartMessage message;
+    message.config.command = "/bin/bash";
+    message.config.arguments = {"-l", "-c", script};
+    message.has_input = false;
+    return message;
+  };
+  CO_TRY(FollowedProcess started, started_in(inside, shell(start), as_root));
+  const Followed followed = followed_.add(std::move(started));
+  scope_->spawn(keep(followed, std::nullopt, followed_));
+  if (ready.empty()) co_return Status{};
+  Unheard unheard;
+  for (const Ticks begun = parts_.clock.ticks(); parts_.clock.ticks() - begun < kLongestReady;) {
+    wire::StartRequest request = start_request(shell(ready), *inside);
+    if (as_root) make_root(request);
+    sandbox::Command command = node::command_of(std::move(request), inside->lowered());
+    command.as_root = as_root;
+    const auto code = co_await node::run_inside(inside, std::move(command), unheard, kLongestReady);
+    if (code && *code == 0) break;
+    if (!code && code.error().code() != Errc::timeout) co_return code.error();
+    asio::steady_timer rest{executor_, kBetweenTries};
+    co_await rest.async_wait(asio::use_awaitable);
+  }
+  co_return Status{};
 }
 
 async::Task<void> Face::connect_process(Call& call, Inside inside) {

@@ -98,6 +98,21 @@ void write_texts(wire::JsonWriter& json, std::string_view name,
   json.end_object();
 }
 
+void write_root(wire::JsonWriter& json, const std::string& template_id, const TemplateRoot* root) {
+  if (root == nullptr && is_usual_template(template_id)) return;
+  json.key("filesystem");
+  json.begin_object();
+  json.text("root", "image:" + (root != nullptr ? root->image : template_id));
+  json.end_object();
+  if (root == nullptr || (root->processors == 0 && root->memory_megabytes == 0)) return;
+  json.key("resources");
+  json.begin_object();
+  if (root->processors > 0) json.text("cpu_limit", std::to_string(root->processors));
+  if (root->memory_megabytes > 0)
+    json.text("memory_limit", fmt::format("{}Mi", root->memory_megabytes));
+  json.end_object();
+}
+
 }  // namespace
 
 std::string template_of(const std::map<std::string, std::string>& labels) {
@@ -113,7 +128,13 @@ bool is_usual_template(std::string_view name) noexcept {
   return std::ranges::find(kUsual, name) != kUsual.end();
 }
 
-Result<std::string> as_create_request(std::string_view body) {
+Result<std::string> template_in(std::string_view body) {
+  TRY(const Message message, Message::read(body));
+  TRY(const auto named, message.text("templateID"));
+  return named.value_or("base");
+}
+
+Result<std::string> as_create_request(std::string_view body, const TemplateRoot* root) {
   TRY(const Message message, Message::read(body));
   TRY(const auto network, message.object("network"));
   TRY_DO(refuse_unsupported(message, network ? &*network : nullptr));
@@ -135,6 +156,10 @@ Result<std::string> as_create_request(std::string_view body) {
   TRY(const auto variables, message.texts_by_name("envVars"));
   TRY(const Reach reach, reach_of(message, network ? &*network : nullptr, false));
   labels.emplace(kTemplateLabel, template_id);
+  if (root != nullptr) {
+    labels.emplace(kUserLabel, root->user);
+    labels.emplace(kDirectoryLabel, root->directory);
+  }
   if (reach.is_private) labels.emplace(kPrivateLabel, "true");
   wire::JsonWriter json;
   json.begin_object();
@@ -142,12 +167,7 @@ Result<std::string> as_create_request(std::string_view body) {
   write_texts(json, "labels", labels);
   json.key("policy");
   json.begin_object();
-  if (!is_usual_template(template_id)) {
-    json.key("filesystem");
-    json.begin_object();
-    json.text("root", "image:" + template_id);
-    json.end_object();
-  }
+  write_root(json, template_id, root);
   if (!variables.empty()) {
     json.key("environment");
     json.begin_object();
@@ -193,9 +213,9 @@ Result<wire::ChangeRequest> read_network_change(std::string_view body, policy::P
   return wire::read_change_request(plain, problems);
 }
 
-Result<wire::CreateRequest> read_sandbox_request(std::string_view body,
-                                                 policy::Problems& problems) {
-  TRY(const std::string plain, as_create_request(body));
+Result<wire::CreateRequest> read_sandbox_request(std::string_view body, policy::Problems& problems,
+                                                 const TemplateRoot* root) {
+  TRY(const std::string plain, as_create_request(body, root));
   return wire::read_create_request(plain, problems);
 }
 

@@ -17,6 +17,9 @@ inline constexpr std::string_view kOwnLabels = "e2b.";
 inline constexpr std::string_view kTemplateLabel = "e2b.template";
 inline constexpr std::string_view kPrivateLabel = "e2b.private";  // there: its ports want a token
 inline constexpr std::string_view kPausedLabel = "e2b.paused";    // there: it is
+// Of a template: whose its processes are, and where they begin, where nobody says it.
+inline constexpr std::string_view kUserLabel = "e2b.user";
+inline constexpr std::string_view kDirectoryLabel = "e2b.directory";
 
 // Of sandboxes that begin with the supervisor of code contexts.
 inline constexpr std::string_view kInterpreterTemplate = "code-interpreter-v1";
@@ -32,12 +35,26 @@ bool is_paused(const std::map<std::string, std::string>& labels);
 // The templates that stand for the node's own image.
 bool is_usual_template(std::string_view name) noexcept;
 
-// `body`: of a create. What it leaves out stays as the node has it: nothing outside is reached. A
-// template that is not usual is the name of an image. `invalid`: it asks for what this face does
-// not have, or not as it is meant; with all of it in `problems` where the policy is at fault.
-Result<wire::CreateRequest> read_sandbox_request(std::string_view body, policy::Problems& problems);
+// What a template that was built here stands for.
+struct TemplateRoot {
+  std::string image;
+  std::uint64_t processors = 0;  // 0: as usual
+  std::uint64_t memory_megabytes = 0;
+  std::string user;
+  std::string directory;
+};
+
+// What a create asks to be made from.
+Result<std::string> template_in(std::string_view body);
+
+// `body`: of a create. `root`: of its template, where one was built here. What it leaves out stays
+// as the node has it: nothing outside is reached. A template that is not usual is the name of an
+// image. `invalid`: it asks for what this face does not have, or not as it is meant; with all of it
+// in `problems` where the policy is at fault.
+Result<wire::CreateRequest> read_sandbox_request(std::string_view body, policy::Problems& problems,
+                                                 const TemplateRoot* root = nullptr);
 // The first half of it: the request as a client of API v1 would write it.
-Result<std::string> as_create_request(std::string_view body);
+Result<std::string> as_create_request(std::string_view body, const TemplateRoot* root = nullptr);
 
 // `body`: of a change of what a sandbox reaches. Such changes of API v1 only narrow: what is not
 // named any more is not reached, and nothing is that was not before.

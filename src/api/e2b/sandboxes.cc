@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "api/e2b/build_request.h"
 #include "api/e2b/face.h"
 #include "api/e2b/message.h"
 #include "api/e2b/sandbox_request.h"
 #include "api/rest/shown.h"
 #include "async/deadline.h"
 #include "base/bytes.h"
+#include "node/sandbox_ids.h"
 
 namespace cordon::api::e2b {
 namespace {
@@ -94,6 +96,23 @@ double percent_of(std::chrono::microseconds part, std::uint64_t processors) {
   return 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
+// The template that a create names, where it was built here.
+Result<std::optional<node::Template>> template_built(std::string_view body, std::string_view owner,
+                                                     const std::string& store) {
+  TRY(const std::string named, template_in(body));
+  const auto name = read_template_name(named);
+  if (is_usual_template(named) || !name) return std::optional<node::Template>{};
+  return node::find_template(store, owner, name->alias, name->tag);
+}
+
+TemplateRoot root_of(const node::Template& built) {
+  return {.image = built.image.name,
+          .processors = built.processors,
+          .memory_megabytes = built.memory_megabytes,
+          .user = built.image.config.user,
+          .directory = built.image.config.directory};
+}
+
 }  // namespace
 
 Result<Face::Inside> Face::living(const Call& call) const {
@@ -132,8 +151,12 @@ ListedSandbox Face::listed(const node::Resident& resident) const {
 
 async::Task<void> Face::create(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
+  CO_TRY(const auto built,
+         template_built(body, node::launcher_name_of(owner_of(call)), parts_.settings.image_store));
+  std::optional<TemplateRoot> root;
+  if (built) root = root_of(*built);
   node::WhyNotAdmitted why;
-  auto request = read_sandbox_request(body, why.problems);
+  auto request = read_sandbox_request(body, why.problems, root ? &*root : nullptr);
   if (!request) co_return co_await answer_error(call, problem_with(request.error(), why));
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
@@ -144,6 +167,13 @@ async::Task<void> Face::create(Call& call) {
     order.standby = supervisor_standby();
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
   if (!made) co_return co_await answer_error(call, problem_with(made.error(), why));
+  if (built) {
+    const Status begun = co_await begin_template(*made, built->image);
+    if (!begun) {
+      static_cast<void>(co_await parts_.residents.end(*made, {.ending = Ending::killed}));
+      co_return begun;
+    }
+  }
   co_return co_await answer_json(call, 201, made_json(call, **made));
 }
 
@@ -246,6 +276,7 @@ async::Task<void> Face::list(Call& call) {
     if (resident.is_ending() || !wants(is_paused(resident.facts().labels) ? "paused" : "running"))
       return false;
     if (!call.tenant.empty() && facts.tenant != call.tenant) return false;
+    if (facts.labels.contains(std::string{kBuildLabel})) return false;
     const token::Query query{.operation = token::Operation::sandbox_read,
                              .tenant = facts.tenant,
                              .sandbox = facts.id.text()};

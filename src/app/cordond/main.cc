@@ -28,6 +28,7 @@
 #include "node/audit_feed.h"
 #include "node/audit_retention.h"
 #include "node/confine.h"
+#include "node/image_keeper.h"
 #include "node/kept_listeners.h"
 #include "node/launcher_bond.h"
 #include "node/monitor.h"
@@ -283,6 +284,7 @@ async::Task<void> serve(Opened& opened) {
                   .feed = feed,
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
+  node::ImageKeeper keeper{executor, [&] { return launcher.open_keeper(); }};
   api::e2b::Face e2b{executor,
                      {.residents = residents,
                       .settings = settings,
@@ -291,6 +293,7 @@ async::Task<void> serve(Opened& opened) {
                       .ids = ids,
                       .quotas = quotas,
                       .archives = archives,
+                      .keeper = keeper,
                       .log = opened.log,
                       .disk = disk,
                       .new_request_id = new_request_id},

@@ -326,6 +326,13 @@ async::Task<os::Fd> LauncherLink::open_notary() {
   co_return std::move(message.fds.front());
 }
 
+async::Task<os::Fd> LauncherLink::open_keeper() {
+  CO_TRY(Message message, co_await ask(frame::OpenKeeper{}, "keeper"));
+  const bool opened = std::holds_alternative<frame::KeeperOpened>(message.body);
+  if (!opened || message.fds.size() != 1) co_return error_of(message.body);
+  co_return std::move(message.fds.front());
+}
+
 async::Task<std::vector<os::Fd>> LauncherLink::open_recorder(std::vector<os::Fd> kept) {
   CO_TRY(Message message, co_await ask(frame::OpenRecorder{}, "recorder", std::move(kept)));
   const bool opened = std::holds_alternative<frame::RecorderOpened>(message.body);

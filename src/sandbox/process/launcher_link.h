@@ -81,6 +81,10 @@ class LauncherLink {
   // The link to the launcher's cordon-notary (frame/notary.h), started anew. `unavailable`: it has
   // none.
   async::Task<os::Fd> open_notary();
+
+  // The link to a new cordon-keeper (frame/keeper.h); an earlier one ends. `unavailable`: the floor
+  // names no store that the node may have written to.
+  async::Task<os::Fd> open_keeper();
   // The monitor's program in the kernel, four descriptors: frame::RecorderOpened. `kept`: copies of
   // what an earlier launcher gave. `unavailable`: there is none.
   async::Task<std::vector<os::Fd>> open_recorder(std::vector<os::Fd> kept = {});

@@ -33,7 +33,7 @@ export async function run(checks) {
       console.log(`pass  ${name.padEnd(24)} ${((performance.now() - begun) / 1000).toFixed(1)} s`)
     } catch (error) {
       failed += 1
-      console.log(`FAIL  ${name}\n${error.stack}\n${error.cause ?? ''}`)
+      console.log(`FAIL  ${name}\n${error}\n${error.stack}\n${error.cause ?? ''}`)
     }
   }
   process.exit(failed ? 1 : 0)
