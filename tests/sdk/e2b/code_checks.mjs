@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { NotFoundError, Sandbox } from '@e2b/code-interpreter'
 import { insideOf, pause, run, within } from './harness.mjs'
+import { CODE } from './methods.mjs'
 
-const inside = insideOf(Sandbox)
+const inside = insideOf(Sandbox, CODE)
 
 const code = (sandbox, path, options = {}) => fetch(`${process.env.E2B_SANDBOX_URL}${path}`, {
   ...options, headers: { 'E2b-Sandbox-Id': sandbox.sandboxId, 'E2b-Sandbox-Port': '49999', 'content-type': 'application/json', ...options.headers },
