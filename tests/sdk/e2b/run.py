@@ -11,6 +11,7 @@ sys.path.insert(0, str(HERE.parent.parent / "cordond"))
 sys.dont_write_bytecode = True
 
 from daemon import Daemon  # noqa: E402
+from examples import run_example  # noqa: E402
 from ports import PYTHON, add_python  # noqa: E402
 
 TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "cat", "id", "stty", "wc", "yes", "head", "ln", "sleep", "git", PYTHON.name))
@@ -46,6 +47,7 @@ def main():
         if done.returncode:
             print(node.log("cordond")[-3000:])
         elif len(sys.argv) == 2:
+            assert run_example(node, "sandbox.mjs", environment) == "1\n/home/user\n\n"
             done = subprocess.run(["node", HERE / "methods.mjs", "e2b", node.base / "called"])
         sys.exit(done.returncode)
 
