@@ -2,6 +2,7 @@
 // Which methods of the packages the checks have called by themselves, and seen succeed. What a method calls in turn does not count.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { writeFileSync } from 'node:fs'
+import { TemplateBase } from 'e2b'
 import { CODE, publicMethods } from './methods.mjs'
 
 const declared = new Map([...publicMethods('e2b'), ...publicMethods(CODE)])
@@ -9,6 +10,7 @@ const below = new AsyncLocalStorage()
 const known = new Set()
 const called = new Set()
 const pagesOf = new WeakMap()   // a list has succeeded when its first page was there
+const stepsOf = new WeakMap()   // a step of a template, when the template was built
 
 // Classes that the packages do not export are met by their instances.
 function meet(value) {
@@ -32,7 +34,12 @@ function watch(holder, owner) {
           pagesOf.set(value, `${owner}.${name}`)
           return
         }
+        if (owner === 'Template') {
+          stepsOf.set(this, [...(stepsOf.get(this) ?? []), `${owner}.${name}`])
+          return
+        }
         called.add(`${owner}.${name}`)
+        if (owner === 'Template, static' && name === 'build') for (const each of stepsOf.get(words[0]) ?? []) called.add(each)
         if (pagesOf.has(this)) called.add(pagesOf.get(this))
       }
       return below.run(true, () => {
@@ -48,7 +55,10 @@ function watch(holder, owner) {
 export function watchPackage(Sandbox, name) {
   const owner = name === CODE ? `Sandbox of ${CODE}` : 'Sandbox'
   watch(Sandbox.prototype, owner)
-  if (name !== CODE) watch(Sandbox, `${owner}, static`)
+  if (name === CODE) return
+  watch(Sandbox, `${owner}, static`)
+  watch(TemplateBase, 'Template, static')
+  watch(TemplateBase.prototype, 'Template')
 }
 
 export function writeCalled(file) {
