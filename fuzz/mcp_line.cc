@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a line of an MCP client: what passes is read alike by Boost.JSON and simdjson, which
-// know nothing of us.
+// Any bytes as a line of an MCP client: what passes is read alike by Boost.JSON, simdjson and
+// nlohmann's JSON, which know nothing of us.
 #include <cmath>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -102,6 +103,35 @@ bool same(const Json& own, std::string_view line, const simdjson::dom::element& 
   return false;
 }
 
+bool same(const Json& own, std::string_view line, const nlohmann::json& other) {
+  switch (own.kind) {
+    case JsonKind::null:
+      return other.is_null();
+    case JsonKind::boolean:
+      return other.is_boolean() && other.get<bool>() == (own.in(line) == "true");
+    case JsonKind::number:
+      return other.is_number() && other.get<double>() == number_of(own.in(line));
+    case JsonKind::text:
+      return other.is_string() && other.get_ref<const std::string&>() == own.text;
+    case JsonKind::list: {
+      if (!other.is_array() || other.size() != own.items.size()) return false;
+      for (std::size_t i = 0; i < own.items.size(); ++i) {
+        if (!same(own.items[i], line, other[i])) return false;
+      }
+      return true;
+    }
+    case JsonKind::object: {
+      if (!other.is_object() || other.size() != own.members.size()) return false;
+      for (const mcp::JsonMember& member : own.members) {
+        const auto found = other.find(member.key);
+        if (found == other.end() || !same(member.value, line, *found)) return false;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
 void compare(std::string_view line, const mcp::Message& message) {
   boost::json::error_code error;
   boost::json::parse_options options;
@@ -114,6 +144,9 @@ void compare(std::string_view line, const mcp::Message& message) {
   promise(parser.parse(line.data(), line.size()).get(element) == simdjson::SUCCESS,
           "simdjson reads it");
   promise(same(message.top, line, element), "simdjson reads the same");
+  const auto third = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+  promise(!third.is_discarded(), "nlohmann's JSON reads it");
+  promise(same(message.top, line, third), "nlohmann's JSON reads the same");
 }
 
 }  // namespace

@@ -244,6 +244,8 @@ TEST(Pins, WaitForAPersonWhereADescriptionHidesSomething) {
   for (const std::string& tool :
        {std::string{R"({"name":"read_file","description":"a\u200bb"})"},
         std::string{R"({"name":"read_file","description":"\u001b[8m"})"},
+        std::string{R"({"name":"read_file","description":"a <!-- b --> c"})"},
+        std::string{R"({"name":"read_file","inputSchema":{"title":"<\u0021--b"}})"},
         R"({"name":"read_file","description":")" + std::string(kLongestTool, 'x') + R"("})"}) {
     Pair pair;
     EXPECT_EQ(listed(pair, tool), list_of("") + "\n");

@@ -39,7 +39,9 @@ void append(std::string& out, const Json& value, std::string_view line) {
   }
 }
 
+// A comment of HTML is read by a model, and by no person whose client shows HTML or Markdown.
 bool is_hidden(std::string_view text) {
+  if (text.find("<!--") != std::string_view::npos) return true;
   while (!text.empty()) {
     const Utf8Character character = first_character(text);
     const bool is_break =

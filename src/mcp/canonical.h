@@ -16,8 +16,8 @@ std::string canonical(const Json& value, std::string_view line);
 // SHA-256 in hex. Of a null pointer: that of an empty object, which absent arguments mean.
 std::string canonical_digest(const Json* value, std::string_view line);
 
-// Whether some text in it, or a key, has characters that a reader cannot see or that turn what it
-// sees (base/utf8.h); line breaks and tabs are none of them.
+// Whether some text in it, or a key, has a comment of HTML, or characters that a reader cannot see
+// or that turn what it sees (base/utf8.h); line breaks and tabs are none of them.
 bool has_hidden_text(const Json& value);
 
 }  // namespace cordon::mcp

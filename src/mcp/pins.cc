@@ -19,7 +19,7 @@ std::string PinBook::why_waits(const Json& tool, const std::string& name, std::s
   if (size > kLongestTool) {
     return fmt::format("its description has {} bytes, more than {}", size, kLongestTool);
   }
-  if (has_hidden_text(tool)) return "its description has characters that no reader sees";
+  if (has_hidden_text(tool)) return "its description has what no reader sees";
   for (const auto& [other, digest] : pinned_) {
     if (other != name && folded(other) == folded(name))
       return fmt::format("its name is that of {} in other letters", other);

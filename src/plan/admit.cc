@@ -188,6 +188,10 @@ bool is_held_here(const policy::Key& key, const Request& request, const PolicyDo
   return true;
 }
 
+bool is_tool_key(const policy::Key& key) {
+  return key.path == "tools" || key.path.starts_with("tools.");
+}
+
 std::string why_not_enforced(const policy::Key& key, const Request& request) {
   const bool is_seen_inside = key.path == "response" || key.path == "monitor.record";
   if (key.path == "monitor.record" && request.situation.monitor == MonitorSource::engine) {
@@ -210,11 +214,8 @@ std::string why_not_enforced(const policy::Key& key, const Request& request) {
                : "what happens inside is seen by nobody (turned off, or a kernel that cannot "
                  "tell)";
   }
+  if (is_tool_key(key)) return "calls of tools are judged by `cordon mcp wrap` alone";
   return fmt::format("version {} does not enforce this key", CORDON_VERSION);
-}
-
-bool is_tool_key(const policy::Key& key) {
-  return key.path == "tools" || key.path.starts_with("tools.");
 }
 
 void admit_keys(const Request& request, const PolicyDocument& document) {

@@ -74,7 +74,8 @@ TEST(LoweredPreset, WithoutItsNetworkIsAsReviewed) {
 }
 
 TEST(LoweredExample, IsAsReviewed) {
-  for (const std::string name : {"service.json", "everything.toml", "agent.toml"}) {
+  for (const std::string name :
+       {"service.json", "everything.toml", "agent.toml", "files-server.toml"}) {
     const std::string text = read_source("examples/" + name);
     auto document = policy::parse(text, name, policy::syntax_of(name, text));
     ASSERT_TRUE(document) << document.error().text();

@@ -59,7 +59,7 @@ TEST(Lowering, RefusesWhatItCannotHoldAndNamesTheLine) {
       {"responses", "[[response]]\nwhen = \"denials\"\nmore_than = 1\nthen = \"kill\"",
        "CORDON-PLAN-KEY", "cordon.toml:1", "response", "is counted by nobody", kExplain},
       {"tools", "[tools.x]\nallow = [\"a\"]", "CORDON-PLAN-KEY", "cordon.toml:1", "tools",
-       "does not enforce", kExplain},
+       "`cordon mcp wrap` alone", kExplain},
       {"a protected name that is not there", "[filesystem]\nprotect = [\".git/hooks\"]",
        "CORDON-PLAN-PROTECT", "cordon.toml:2", "filesystem.protect: .git/hooks", "does not exist",
        kReviewed},

@@ -162,6 +162,15 @@ void append_json(std::string& out, const Value& value) {
   }
 }
 
+// Some readers end a text there, valijson's adapter among them: "docs\0/../.." would be "docs".
+bool has_nul(const Value& value) {
+  if (const auto* const text = value.text()) return text->find('\0') != std::string::npos;
+  if (const auto* const list = value.list()) return std::ranges::any_of(*list, has_nul);
+  return value.table() != nullptr && std::ranges::any_of(*value.table(), [](const Entry& entry) {
+           return entry.key.find('\0') != std::string::npos || has_nul(entry.value);
+         });
+}
+
 }  // namespace
 
 void check_argument_schema(const Value& schema, Problems& problems) {
@@ -215,7 +224,7 @@ std::optional<bool> ArgumentSchema::accepts(std::string_view arguments) const {
   // win.
   Problems problems{"arguments"};
   const Result<Value> tree = read_json(arguments, problems, Controls::kept);
-  if (!tree || tree->table() == nullptr) return std::nullopt;
+  if (!tree || tree->table() == nullptr || has_nul(*tree)) return std::nullopt;
   const boost::json::value document = boost::json::parse(to_json(*tree));
   valijson::Validator validator;
   return validator.validate(compiled_->schema, valijson::adapters::BoostJsonAdapter{document},

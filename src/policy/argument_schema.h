@@ -27,8 +27,8 @@ class ArgumentSchema {
   static Result<ArgumentSchema> compile(const std::string& text);
 
   // Whether `arguments`, one JSON object, satisfies the schema. Nothing where it cannot be judged
-  // (another value, a duplicate key, nesting past kDeepestValue): the caller must refuse, because a
-  // rule that denies by its condition would otherwise be talked away.
+  // (another value, a duplicate key, NUL in a text, nesting past kDeepestValue): the caller must
+  // refuse, because a rule that denies by its condition would otherwise be talked away.
   std::optional<bool> accepts(std::string_view arguments) const;
 
  private:

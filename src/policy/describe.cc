@@ -320,7 +320,8 @@ std::string to_text(const Description& description) {
     text +=
         fmt::format("\nnot enforced by this version ({}): launch refuses them\n", CORDON_VERSION);
     for (const UnenforcedKey& key : description.unenforced) {
-      text += fmt::format("  {:<{}}  {}\n", key.at, width, key.key);
+      text += fmt::format("  {:<{}}  {}{}\n", key.at, width, key.key,
+                          key.key == "tools" ? ", except by `cordon mcp wrap`" : "");
     }
   }
   return text;

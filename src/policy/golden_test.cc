@@ -45,6 +45,11 @@ TEST(Explanation, OfATypicalPolicyIsAsReviewed) {
                 explained("examples/agent.toml", Origin::user));
 }
 
+TEST(Explanation, OfAPolicyForAServerOfToolsIsAsReviewed) {
+  expect_golden("tests/policy/golden/files-server.toml.txt",
+                explained("examples/files-server.toml", Origin::user));
+}
+
 TEST(Explanation, OfEachPresetIsAsReviewed) {
   for (const Preset& preset : all_presets()) {
     auto document = parse(preset.text, "preset:" + std::string{preset.name}, Syntax::toml);

@@ -19,11 +19,12 @@ INITIALIZE = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolV
 class Link:
     """A context. `command`: a server of its own, else the hostile one with these words."""
 
-    def __init__(self, caller, flags=("--allow-tool", "*"), *words, command=None, wrapped=True, capabilities="{}", environment=None):
+    def __init__(self, caller, flags=("--allow-tool", "*"), *words, command=None, wrapped=True, capabilities="{}", environment=None,
+                 name="x"):
         (caller.workspace / "server.py").write_text(HOSTILE)
         server = command or ["python3", "server.py", *words]
         self.report = caller.home / "wrap.json"
-        line = caller.words("mcp", "wrap", "--name", "x", "--json", str(self.report), *caller.wall(), *flags, "--", *server) if wrapped else [*caller.become(), *server]
+        line = caller.words("mcp", "wrap", "--name", name, "--json", str(self.report), *caller.wall(), *flags, "--", *server) if wrapped else [*caller.become(), *server]
         self.child = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=caller.workspace,
                                       env={**caller.environment(), **(environment or {})}, start_new_session=True)
         self.lines = queue.Queue()

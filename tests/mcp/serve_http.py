@@ -158,6 +158,25 @@ def sessions(caller):
         equal((status, json.loads(body)["result"]["structuredContent"]["stdout"]), (200, "over http\n"))
 
 
+def token_goes_no_further(caller):
+    """C271: what opens the server is not passed on: no command has it, nor what a client says beside it."""
+    look = "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true"
+    with Server(caller) as server:
+        message, head = modern(run(look))
+        said = json.loads(server.ask(message, Cookie="session=stolen", X_Api_Key="another", **head)[2])["result"]["structuredContent"]["stdout"]
+        expect("PATH=" in said, said)
+        for word in (server.token, "stolen", "another", "Bearer"):
+            expect(word not in said, word)
+        # The counter-arm: a variable that is given is seen.
+        message, head = modern(run(look, env={"GIVEN": server.token}))
+        said = json.loads(server.ask(message, **head)[2])["result"]["structuredContent"]["stdout"]
+        expect(f"GIVEN={server.token}" in said, said)
+        # Of another server, and of another kind: neither opens it.
+        with Server(caller) as other:
+            for token in (other.token, f"cdnk_{server.token}", f"{server.token},{other.token}", f"{server.token} {server.token}"):
+                equal(server.ask(request("ping"), token=token)[0], 401, token)
+
+
 def headers_of_the_modern_era(caller):
     with Server(caller) as server:
         message, head = modern(run("echo modern"))
@@ -252,4 +271,4 @@ def unix_socket_and_token_file(caller):
 
 
 if __name__ == "__main__":
-    main({act.__name__: act for act in (who_may_come_in, sessions, headers_of_the_modern_era, streams, client_that_leaves, unix_socket_and_token_file)})
+    main({act.__name__: act for act in (who_may_come_in, sessions, token_goes_no_further, headers_of_the_modern_era, streams, client_that_leaves, unix_socket_and_token_file)})

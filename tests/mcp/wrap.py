@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import socket
 import subprocess
 import sys
 
@@ -85,6 +86,45 @@ def tools_obey(caller):
         equal([link.text("read_file", path="../a") for _ in range(5)], ["read_file"] * 5)
 
 
+PATHS = """version = 1
+[filesystem]
+mode = "read_write"
+[tools.x]
+[[tools.x.rules]]
+tool = "read_file"
+effect = "allow"
+arguments = { type = "object", properties = { path = { type = "string", enum = ["docs/a", "docs/a.txt"] }, n = { type = "integer" } }, required = ["path"], additionalProperties = false }
+"""
+# What a schema of that kind is for; each is read by a server that is not wrapped.
+TWISTED = ("../a", "docs/../../a", "/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/", "http://127.0.0.1/", "-rf", "docs/a; id", "docs/$(id)", "docs/`id`", "docs/a|b",
+           "docs/a\nb", "docs/a\u0000", "docs/%2e%2e%2fa", "docs/" + "a" * 300, "docs\\\\..\\\\a")
+
+
+def arguments(caller):
+    """C268: a corpus of arguments against a schema; the server hears of none of them, and of all where there is no schema."""
+    bodies = [json.dumps({"path": path}) for path in TWISTED]
+    bodies += ['{"path":"docs/a","more":1}', '{"path":["docs/a"]}', '{"path":{"x":"docs/a"}}', '{"path":null}', '{"path":1}', '{"path":"docs/a","n":1.5}', '{"path":"docs/a","n":"1"}', "{}"]
+    unclear = ['{"path":"docs/a","n":NaN}', '{"path":"docs/a","n":1e999}', '{"path":"docs/a","path":"../a"}', '{"path":"docs/a","PATH":"../a"}', '{"path":' + "[" * 100 + "]" * 100 + "}"]
+
+    def said(link, body):
+        link.say('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":%s}}' % body)
+        return link.hear().decode()
+    with Link(caller, policy(caller, PATHS + '[[tools.x.rules]]\ntool = "echo"\neffect = "allow"\n')) as link:
+        for body in bodies:
+            heard = said(link, body)
+            expect("CORDON-TOOL-DENIED" in heard, body, heard)
+        for body in unclear:
+            expect("error" in said(link, body), body)
+        for body in ('{"path":"docs/a"}', '{"path":"docs/a.txt","n":1}'):
+            expect('"text": "read_file"' in said(link, body), body)
+        equal(json.loads(link.text("echo"))["seen"], ["read_file"] * 2 + ["echo"])
+    with Link(caller, policy(caller, PATHS.partition("[tools.x]")[0] + '[tools.x]\nallow = ["*"]\n')) as link:
+        for body in bodies:
+            expect('"text": "read_file"' in said(link, body), body)
+        for body in unclear:
+            expect("error" in said(link, body), "a line that readers read differently passes nowhere", body)
+
+
 def nobody_listed(caller):
     """Without [tools.NAME] no tool may be called, and the refusal says what to type."""
     with Link(caller, ()) as link:
@@ -110,6 +150,30 @@ def lines(caller):
         link.say(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"x" * (5 << 20) + b'"}}')
         expect("longer than" in json.loads(link.hear())["error"]["message"])
         equal(json.loads(link.text("echo"))["seen"], ["echo"] * 2)
+
+
+def pieces(caller):
+    """Lines that come byte by byte, cut inside of characters, or many in one piece: each is answered, under its own id."""
+    call = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"\u00e4\u20ac\U0001d11e %d"}}}\n'
+    with Link(caller) as link:
+        for byte in (call % (1, 1)).encode():
+            link.child.stdin.write(bytes([byte]))
+            link.child.stdin.flush()
+        expect("\u00e4\u20ac\U0001d11e 1" in json.loads(json.loads(link.hear())["result"]["content"][0]["text"])["arguments"]["text"])
+        many = "".join(call % (number, number) for number in range(2, 102)).encode()
+        for at in range(0, len(many), 4099):
+            link.child.stdin.write(many[at:at + 4099])
+            link.child.stdin.flush()
+        answers = [json.loads(link.hear()) for _ in range(100)]
+        equal(sorted(answer["id"] for answer in answers), list(range(2, 102)))
+        for answer in answers:
+            expect(json.loads(answer["result"]["content"][0]["text"])["arguments"]["text"].endswith(f" {answer['id']}"), answer)
+        # The list is the same twice, but for its id.
+        lists = []
+        for number in (500, 501):
+            link.say('{"jsonrpc":"2.0","id":%d,"method":"tools/list"}' % number)
+            lists.append(link.hear().replace(str(number).encode(), b""))
+        equal(lists[0], lists[1])
 
 
 def server_talk(caller):
@@ -176,12 +240,54 @@ def pins(caller):
 
 def poison(caller):
     """C266, C267: descriptions that hide something, and names that look like others, wait for a person."""
-    for word, tool in (("hidden", "hidden"), ("huge", "huge"), ("collides", "READ_file")):
+    for word, tool in (("hidden", "hidden"), ("comment", "comment"), ("escapes", "escapes"), ("huge", "huge"), ("collides", "READ_file")):
         with Link(caller, ("--allow-tool", "*"), word) as link:
             equal(link.tools(), ["read_file", "write_file", "echo", "act"], word)
             equal(link.text(tool), "CORDON-TOOL-CHANGED", word)
     shown = caller.verb("mcp", "wrap", "--pins", "--", "python3", "server.py", "hidden").stdout.decode()
     expect("<U+200B>" in shown and "\u200b" not in shown, shown)
+    expect(b"\x1b" not in caller.verb("mcp", "wrap", "--pins", "--", "python3", "server.py", "escapes").stdout)
+    expect("do your days" in caller.verb("mcp", "wrap", "--pins", "--", "python3", "server.py", "comment").stdout.decode())
+    # The counter-arm: a person has seen it.
+    equal(caller.verb("mcp", "wrap", "--accept", "--", "python3", "server.py", "comment").returncode, 0)
+    with Link(caller, ("--allow-tool", "*"), "comment") as link:
+        equal((link.tools()[-1], link.text("comment")), ("comment", "comment"))
+
+
+def namesakes(caller):
+    """C267: rules and pins are one server's, and a name is the whole name."""
+    rules = policy(caller, PATHS.partition("[tools.x]")[0] + '[tools.x]\nallow = ["read_file"]\n')
+    with Link(caller, rules, "prefixes") as link:
+        equal(link.tools(), ["read_file"])
+        for tool in ("read_file2", "xread_file", "read_fil", "READ_FILE", "x/read_file", "x__read_file"):
+            expect("CORDON-TOOL-" in json.dumps(link.call(tool)) or "error" in link.call(tool), tool)
+        equal(link.text("read_file"), "read_file")
+    # The same tool of another server is another tool: no rule of x is a rule of y.
+    with Link(caller, rules, "prefixes", name="y") as link:
+        equal((link.tools(), link.text("read_file")), ([], "CORDON-TOOL-DENIED"))
+    with Link(caller, ("--allow-tool", "read_file*"), "prefixes") as link:
+        equal((link.tools(), link.text("read_file2")), (["read_file", "read_file2"], "read_file2"))
+    # What was pinned for one command says nothing about another: each has its first sight.
+    (caller.workspace / "changed").touch()
+    with Link(caller, rules, "prefixes") as link:
+        equal((link.tools(), link.text("read_file")), ([], "CORDON-TOOL-CHANGED"))
+    with Link(caller, rules, "prefixes", "again") as link:
+        equal(link.tools(), ["read_file"])
+
+
+def launch(caller):
+    """C275: the server's command is words, which no shell reads."""
+    words = ("; touch pwned", "$(touch pwned)", "`touch pwned`", "| touch pwned", "&& touch pwned", "--allow-tool", "*", "-", "", "a b")
+    with Link(caller, ("--allow-tool", "act", "--live"), *words) as link:
+        equal(json.loads(link.text("act", what="words")), ["server.py", *words])
+    for command in (["python3 server.py; touch pwned"], ["./server.py$(touch pwned)"]):
+        done = caller.verb("mcp", "wrap", "--live", "--allow-tool", "*", "--", *command)
+        expect(done.returncode not in (0, None), command, done)
+    expect(not (caller.workspace / "pwned").exists())
+    # The counter-arm: who starts a shell has one.
+    with Link(caller, ("--allow-tool", "act", "--live"), command=["sh", "-c", "touch pwned; exec python3 server.py"]) as link:
+        link.text("act", what="words")
+    expect((caller.workspace / "pwned").exists())
 
 
 def contained(caller):
@@ -193,6 +299,19 @@ def contained(caller):
         expect(link.text("act", what="open", path="/etc/shadow").startswith("error"))
         expect("CALLER_TOKEN" not in link.text("act", what="environment"))
         equal(link.text("act", what="open", path="server.py")[:5], "read ")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with Link(caller) as link:
+            expect(link.text("act", what="dial", port=port).startswith("error"))
+            equal(link.text("act", what="fork"), "done")
+        equal(survivors(5), [], "what it has started ends with it")
+        # The counter-arm: without Cordon it dials, and leaves one behind.
+        with Link(caller, wrapped=False) as link:
+            equal(link.text("act", what="dial", port=port), "connected")
+            equal(link.text("act", what="fork"), "done")
+        left = survivors(1)
+        equal(len(left), 1)
+        os.kill(int(left[0].split()[0]), 9)
     with Link(caller, ("--allow-tool", "*", "--allow-read", str(secret), "--env", "CALLER_TOKEN"), environment={"CALLER_TOKEN": "t"}) as link:
         equal(link.text("act", what="open", path=str(secret)), "read secret")
         expect("CALLER_TOKEN" in link.text("act", what="environment"))
@@ -344,7 +463,7 @@ def imported(caller):
     expect(caller.verb("mcp", "wrap", "--import", str(caller.home / "bad.json")).returncode != 0)
 
 
-CHECKS = {act.__name__: act for act in (transcript, tools_obey, nobody_listed, lines, server_talk, server_asks, pins, poison, contained,
+CHECKS = {act.__name__: act for act in (transcript, tools_obey, arguments, nobody_listed, lines, pieces, server_talk, server_asks, pins, poison, namesakes, launch, contained,
                                         filter_confined, ends, asked, readers_agree, imported)}
 if __name__ == "__main__":
     main(CHECKS)

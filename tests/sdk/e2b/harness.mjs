@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all checks of a package need: waiting, a sandbox of one's own, and being run by name.
 import assert from 'node:assert/strict'
+import { watchPackage, writeCalled } from './called.mjs'
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds))
 
@@ -12,17 +13,20 @@ export async function within(seconds, truth, words) {
   }
 }
 
-// A sandbox of the check's own, gone at its end.
-export const insideOf = (Sandbox) => (act, options = {}) => async () => {
-  const sandbox = await Sandbox.create({ timeoutMs: 120_000, ...options })
-  try {
-    await act(sandbox)
-  } finally {
-    await sandbox.kill()
+// A sandbox of the check's own, gone at its end. Sandbox is that of the package `name`.
+export const insideOf = (Sandbox, name) => {
+  watchPackage(Sandbox, name)
+  return (act, options = {}) => async () => {
+    const sandbox = await Sandbox.create({ timeoutMs: 120_000, ...options })
+    try {
+      await act(sandbox)
+    } finally {
+      await sandbox.kill()
+    }
   }
 }
 
-// Those that are named on the command line, or all.
+// Those that are named on the command line, or all. What they called goes to the file that CORDON_TEST_CALLED names.
 export async function run(checks) {
   let failed = 0
   const named = process.argv.slice(2)
@@ -36,5 +40,6 @@ export async function run(checks) {
       console.log(`FAIL  ${name}\n${error}\n${error.stack}\n${error.cause ?? ''}`)
     }
   }
+  if (process.env.CORDON_TEST_CALLED) writeCalled(process.env.CORDON_TEST_CALLED)
   process.exit(failed ? 1 : 0)
 }
