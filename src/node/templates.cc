@@ -99,6 +99,14 @@ Result<std::optional<Template>> find_template(const std::string& store, std::str
   return std::optional<Template>{};
 }
 
+std::vector<std::string> environment_of(const std::string& store, std::string_view image) {
+  if (store.empty()) return {};
+  const auto opened = image::Store::open(store);
+  if (!opened) return {};
+  auto found = opened->find(image);
+  return found ? std::move(found->config.environment) : std::vector<std::string>{};
+}
+
 async::Task<void> set_tags(ImageKeeper& keeper, Template known) {
   std::string name = image_name_of(known.build);
   frame::ToKeeper wanted = frame::ForgetImage{name};

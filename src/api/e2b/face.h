@@ -18,7 +18,6 @@
 #include "api/e2b/process_message.h"
 #include "api/e2b/sandbox_answer.h"
 #include "api/e2b/template_builds.h"
-#include "api/e2b/template_files.h"
 #include "api/e2b/template_request.h"
 #include "api/rest/call.h"
 #include "api/rest/call_record.h"
@@ -36,6 +35,7 @@
 #include "node/per_second.h"
 #include "node/quotas.h"
 #include "node/residents.h"
+#include "node/template_files.h"
 #include "node/templates.h"
 
 namespace cordon::api::e2b {
@@ -183,7 +183,7 @@ class Face {
   AccessTokens tokens_;
   CallRecord record_;
   FollowedProcesses followed_;
-  TemplateFiles template_files_;
+  node::TemplateFiles template_files_;
   Builds builds_;
   std::map<std::string, std::shared_ptr<PolledWatch>> polled_;
   std::map<std::string, std::shared_ptr<Interpreter>> interpreters_;  // by sandbox

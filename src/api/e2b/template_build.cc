@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include "api/e2b/build_request.h"
-#include "api/e2b/image_stream.h"
 #include "api/e2b/inner_path.h"
 #include "api/e2b/sandbox_request.h"
 #include "api/rest/shown.h"
 #include "base/log.h"
-#include "image/store.h"
+#include "node/image_stream.h"
 #include "node/start_command.h"
 #include "node/templates.h"
 #include "wire/requests.h"
@@ -69,15 +68,6 @@ chown "$OWNER" -- "$TARGET" 2>/dev/null || true
 Result<std::string> path_from(const std::string& directory, const std::string& path) {
   if (path.starts_with('/') || path.starts_with('~')) return inner_path(path);
   return inner_path(directory + '/' + path);
-}
-
-// That an image of the store asks for; of a directory nothing is known.
-std::vector<std::string> environment_of(const std::string& store, const std::string& image) {
-  if (store.empty()) return {};
-  const auto opened = image::Store::open(store);
-  if (!opened) return {};
-  const auto found = opened->find(image);
-  return found ? found->config.environment : std::vector<std::string>{};
 }
 
 Error error_of(const Error& error, const node::WhyNotAdmitted& why) {
@@ -141,7 +131,7 @@ async::Task<void> TemplateBuild::find_ground(std::string& image) {
   }
   if (image.empty()) image = parts_.settings.default_image;
   if (!image.empty()) {
-    environment_ = environment_of(parts_.settings.image_store, image);
+    environment_ = node::environment_of(parts_.settings.image_store, image);
     co_return Status{};
   }
   co_return Error{Errc::unavailable,
@@ -290,10 +280,10 @@ async::Task<void> TemplateBuild::keep() {
   for (const auto& [name, value] : shell_.variables) {
     wanted.config.environment.push_back(fmt::format("{}={}", name, value));
   }
-  sandbox::Command exporting = command(kExportRoot, kRoot, {});
+  sandbox::Command exporting = command(node::kExportRoot, kRoot, {});
   CO_TRY(const frame::ImageKept kept,
-         co_await keep_root(inside_, std::move(exporting), parts_.keeper, std::move(wanted),
-                            kLongestCopy));
+         co_await node::keep_root(inside_, std::move(exporting), parts_.keeper, std::move(wanted),
+                                  kLongestCopy));
   made.tags = build_->tags;
   CO_TRY_DO(co_await node::set_tags(parts_.keeper, made));
   say(fmt::format("IMAGE {} files, {} bytes, {}", kept.entries, kept.bytes, kept.digest));

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "api/e2b/template_builds.h"
-#include "api/e2b/template_files.h"
 #include "api/e2b/template_request.h"
 #include "async/task.h"
 #include "base/clock.h"
@@ -17,6 +16,7 @@
 #include "node/inner_command.h"
 #include "node/residents.h"
 #include "node/settings.h"
+#include "node/template_files.h"
 #include "token/authority.h"
 
 namespace cordon::api::e2b {
@@ -28,7 +28,7 @@ class TemplateBuild final : public node::OutputEar {
   struct Parts {
     node::Residents& residents;
     node::ImageKeeper& keeper;
-    TemplateFiles& files;
+    node::TemplateFiles& files;
     const node::Settings& settings;
     const Clock& clock;
   };

@@ -26,10 +26,6 @@ std::string as_utf8(std::string_view bytes) {
   return text;
 }
 
-bool is_over(const Build& build) {
-  return build.status == BuildStatus::ready || build.status == BuildStatus::error;
-}
-
 void write_line(wire::JsonWriter& json, const BuildLine& line) {
   json.begin_object();
   json.text("timestamp", to_text(line.time));
@@ -55,7 +51,8 @@ std::string_view to_string(BuildStatus status) noexcept {
 }
 
 void Build::add(WallTime now, bool is_error, std::string_view line) {
-  if (lines.size() >= kMostLines) {
+  bytes_ += line.size();
+  if (lines.size() >= kMostLines || bytes_ > kMostBytes) {
     ++left_out;
     return;
   }
@@ -85,13 +82,22 @@ void Build::say(WallTime now, std::string text) {
   add(now, false, text);
 }
 
+Status Builds::make_room(std::string_view tenant) {
+  const auto oldest = std::ranges::find_if(builds_, [&](const auto& each) {
+    return each->status != BuildStatus::building && (tenant.empty() || each->tenant == tenant);
+  });
+  if (oldest == builds_.end()) return Error{Errc::exhausted, "too many builds are under way"};
+  builds_.erase(oldest);
+  return {};
+}
+
 Status Builds::add(std::shared_ptr<Build> build) {
-  if (builds_.size() >= kMost) {
-    const auto oldest = std::ranges::find_if(builds_, [](const auto& each) {
-      return is_over(*each) || each->status == BuildStatus::waiting;
-    });
-    if (oldest == builds_.end()) return Error{Errc::exhausted, "too many builds are under way"};
-    builds_.erase(oldest);
+  const auto own = std::ranges::count_if(
+      builds_, [&](const auto& each) { return each->tenant == build->tenant; });
+  if (static_cast<std::size_t>(own) >= kMostKept) {
+    TRY_DO(make_room(build->tenant));
+  } else if (builds_.size() >= kMost) {
+    TRY_DO(make_room({}));
   }
   builds_.push_back(std::move(build));
   return {};

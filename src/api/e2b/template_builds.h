@@ -27,6 +27,7 @@ struct BuildLine {
 struct Build {
   static constexpr std::size_t kMostLines = 10'000;
   static constexpr std::size_t kLongestLine = 4'096;
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // of all lines
 
   std::string id;
   std::string tenant;
@@ -50,6 +51,7 @@ struct Build {
 
  private:
   void add(WallTime now, bool is_error, std::string_view line);
+  std::size_t bytes_ = 0;
   std::string begun_{};
   bool is_error_begun_ = false;
 };
@@ -57,8 +59,10 @@ struct Build {
 // Used from the loop's thread only.
 class Builds {
  public:
-  // That are told of; the oldest of those that are over make room.
-  static constexpr std::size_t kMost = 256;
+  // That are told of, of one tenant and of all; the oldest of those that are not under way make
+  // room, a tenant's own first.
+  static constexpr std::size_t kMostKept = 32;
+  static constexpr std::size_t kMost = 1'024;
   // At once, of all tenants and of one.
   static constexpr std::size_t kMostRunning = 4;
   static constexpr std::size_t kMostOfTenant = 2;
@@ -73,6 +77,9 @@ class Builds {
   Status may_begin(std::string_view tenant) const;
 
  private:
+  // Of `tenant`, or of anybody where that is empty.
+  Status make_room(std::string_view tenant);
+
   std::deque<std::shared_ptr<Build>> builds_;  // in the order of their coming
 };
 

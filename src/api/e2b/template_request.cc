@@ -94,6 +94,7 @@ bool is_files_digest(std::string_view text) noexcept {
 Result<TemplateName> read_template_name(std::string_view text) {
   std::string_view rest = text;
   if (const std::size_t slash = rest.find('/'); slash != std::string_view::npos) {
+    if (!is_alias(rest.substr(0, slash))) return not_a_name(text);
     rest.remove_prefix(slash + 1);
   }
   TemplateName name;

@@ -14,7 +14,6 @@
 #include "api/rest/shown.h"
 #include "base/time_text.h"
 #include "node/sandbox_ids.h"
-#include "os/random.h"
 
 namespace cordon::api::e2b {
 namespace {
@@ -26,11 +25,6 @@ constexpr std::string_view kExpires = "signature_expiration";
 
 Error no_template(std::string_view name) {
   return Error{Errc::not_found, fmt::format("there is no template {}", name)};
-}
-
-Result<std::string> new_build_id() {
-  TRY(const auto random, os::random_bytes<16>());
-  return to_hex(random);
 }
 
 void write_texts(wire::JsonWriter& json, std::string_view name,
@@ -157,7 +151,7 @@ async::Task<void> Face::ask_template(Call& call) {
                     "them with `image_store`"};
   }
   auto build = std::make_shared<Build>();
-  CO_TRY(build->id, new_build_id());
+  build->id = parts_.new_request_id();
   build->tenant = owner_of(call);
   build->owner = node::launcher_name_of(build->tenant);
   build->template_id = node::template_id(build->owner, wanted.alias);

@@ -314,6 +314,12 @@ const checks = {
     }
     await assert.rejects(Sandbox.create({ mcp: {} }), /mcp/)
     await assert.rejects(sandbox.getMcpToken())
+    // Where such a server would be asked is a port as any other: whoever listens there is reached.
+    const url = new URL(sandbox.getMcpUrl())
+    assert(url.hostname.startsWith(`50005-${sandbox.sandboxId}.`) && url.pathname === '/mcp', url)
+    await sandbox.files.write('mcp/index.html', 'told')
+    await sandbox.commands.run(`${process.env.CORDON_TEST_PYTHON} -m http.server 50005 --bind 127.0.0.1 -d mcp`, { background: true, timeoutMs: 0 })
+    await within(10, async () => (await asked({ host: url.hostname })).body === 'told', 'nobody answers')
   }),
 
   ports: inside(async (sandbox) => {

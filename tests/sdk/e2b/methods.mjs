@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every public method of the E2B packages, as their own declarations have it, against the table of docs/e2b.md: `node methods.mjs`.
-// `node methods.mjs PACKAGE FILE` also holds it against what the checks of that package called (see called.mjs): what passes was called, and
-// what is not supported was not.
+// `node methods.mjs PACKAGE FILE [templates]` also holds it against what the checks of that package called (see called.mjs): what passes was called, and
+// what is not supported was not. The checks of templates are a run of their own.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -87,10 +87,11 @@ function holdTable() {
   return { rows, lines }
 }
 
-function holdCalls(rows, name, called) {
+function holdCalls(rows, name, called, templates) {
   const of = publicMethods(name)
   const wrong = []
   for (const owner of of.keys()) {
+    if ((groupOf(owner) === 'templates') !== templates) continue
     for (const method of rows.get(owner).pass) {
       if (!called.has(`${owner}.${method}`)) wrong.push(`${owner}.${method} is said to pass, and no check has called it with success`)
     }
@@ -102,8 +103,8 @@ function holdCalls(rows, name, called) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [name, file] = process.argv.slice(2)
+  const [name, file, group] = process.argv.slice(2)
   const { rows, lines } = holdTable()
-  if (name) holdCalls(rows, name, new Set(JSON.parse(readFileSync(file, 'utf8'))))
+  if (name) holdCalls(rows, name, new Set(JSON.parse(readFileSync(file, 'utf8'))), group === 'templates')
   else console.log(`methods | all | ${VERDICTS.join(' | ')} | passed\n${lines.join('\n')}`)
 }

@@ -5,7 +5,10 @@ import { mkdtempSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BuildError, Sandbox, Template } from 'e2b'
+import { watchPackage } from './called.mjs'
 import { run, within } from './harness.mjs'
+
+watchPackage(Sandbox, 'e2b')
 
 const small = { cpuCount: 1, memoryMB: 256 }
 // Files that a template is built with, gone at the end.
@@ -169,6 +172,45 @@ const checks = {
     await assert.rejects(Sandbox.create('tags:v2'))
     await Template.removeTags('tags', ['v1', 'stable', 'latest'])
     assert.equal(await Template.exists('tags:v1'), false)
+  }),
+
+  // Every way to begin, by the names that the package has for images.
+  bases: among({}, async (start) => {
+    const begun = [
+      start().fromDebianImage(), start().fromUbuntuImage(), start().fromFedoraImage(), start().fromAlpineImage(), start().fromArchImage(), start().fromPythonImage(),
+      start().fromNodeImage(), start().fromBunImage(),
+    ]
+    for (const template of begun) await Template.build(template, 'bases', small)
+    assert.equal(await Template.aliasExists('bases'), true)
+  }),
+
+  // Every step that is a command of somebody's: the image has stand-ins that write down how they were called.
+  commands: among({}, async (start) => {
+    const template = start().fromImage('tools').skipCache().aptInstall(['curl', 'jq']).pipInstall('numpy').npmInstall('left-pad', { g: true }).bunInstall('elysia')
+      .gitClone('https://example.com/a.git', '/a', { depth: 1 }).makeDir('/home/user/made', { mode: 0o700 }).setReadyCmd('true')
+    await Template.build(template, 'commands', small)
+    await of('commands', async (sandbox) => {
+      assert.deepEqual((await sandbox.files.read('/opt/calls')).trim().split('\n'), [
+        'apt-get update', 'apt-get install -y curl jq', 'pip install numpy', 'npm install -g left-pad', 'bun install elysia',
+        'git clone https://example.com/a.git --depth 1 /a',
+      ])
+      assert.equal((await sandbox.commands.run('stat -c %a made')).stdout, '700\n')
+    })
+    assert.match(Template.toDockerfile(template), /FROM tools\nRUN apt-get update/)
+    assert.equal(JSON.parse(await Template.toJSON(template)).fromImage, 'tools')
+  }),
+
+  // Templates of E2B's own names are those that somebody has built here.
+  gateway: among({ 'f.txt': 'f' }, async (start) => {
+    await Template.build(start().fromImage('tools').setUser('root').copyItems([{ src: 'f.txt', dest: '/f.txt' }]), 'mcp-gateway', small)
+    await Template.build(start().fromTemplate('mcp-gateway').addMcpServer(['browserbase', 'exa']), 'gateway', small)
+    await of('gateway', async (sandbox) => assert.equal(await sandbox.files.read('/opt/calls'), 'mcp-gateway pull browserbase exa\n'))
+    await Template.build(start().fromImage('tools').setUser('root'), 'devcontainer', small)
+    await Template.build(start().fromTemplate('devcontainer').betaDevContainerPrebuild('/w').betaSetDevContainerStart('/w'), 'container', small)
+    await of('container', async (sandbox) => {
+      assert.match(await sandbox.files.read('/opt/calls'), /^devcontainer build --workspace-folder \S+\ndevcontainer up /)
+      assert.equal(await sandbox.files.exists('/devcontainer.up'), true)
+    })
   }),
 
   // Nobody else sees, uses or changes what a tenant has built.

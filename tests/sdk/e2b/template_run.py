@@ -16,15 +16,32 @@ from daemon import PROGRAMS, Daemon  # noqa: E402
 from service import make_root  # noqa: E402
 
 # What steps of a build are made of, beside what each image of the tests has.
-TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "chmod", "chown", "cp", "dirname", "rm", "stat", "tar", "touch", "find", "mv", "test"))
+TOOLS = tuple(f"/usr/bin/{name}" for name in ("bash", "chmod", "chown", "cp", "dirname", "rm", "stat", "tar", "touch", "find", "mv", "test", "tee"))
+
+
+# Programs that want a network, or are E2B's own: here they write down how they were called.
+STAND_INS = ("apt-get", "pip", "npm", "bun", "git", "mcp-gateway", "devcontainer")
+# What the names of others' images are called here.
+IMAGES = ("tools", "debian-stable", "ubuntu", "fedora-44", "alpine-3.24", "archlinux", "python-3", "node-lts", "oven-bun")
 
 
 def make_store(programs, place):
-    """A store with one image, `tools`, as an operator would have imported it."""
+    """A store with one image by several names, as an operator would have imported it."""
     tree = place / "tree"
     make_root(tree, PROGRAMS + TOOLS)
+    for name in STAND_INS:
+        (tree / "usr/bin" / name).write_text(f'#!/bin/sh\necho "{name} $*" >>/opt/calls\n')
+        (tree / "usr/bin" / name).chmod(0o755)
+    (tree / "usr/bin/sudo").write_text('#!/bin/sh\nexec "$@"\n')
+    (tree / "usr/bin/sudo").chmod(0o755)
+    (tree / "prepare-exec.sh").write_text("#!/bin/sh\necho echo inside\n")
+    (tree / "prepare-exec.sh").chmod(0o755)
+    (tree / "opt").mkdir(exist_ok=True)
+    (tree / "opt/calls").touch()
+    (tree / "opt/calls").chmod(0o666)
     store = place / "store"
-    subprocess.run([programs / "cordon", "image", "import", tree, "--name", "tools", "--store", store], check=True, capture_output=True)
+    for name in IMAGES:
+        subprocess.run([programs / "cordon", "image", "import", tree, "--name", name, "--store", store], check=True, capture_output=True)
     shutil.rmtree(tree)
     return store
 
@@ -37,11 +54,13 @@ def checked(node, store, words):
             keys[tenant] = client.ask("POST", "/v1/keys", {}).json["e2b_key"]
     where = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "E2B_API_URL": where, "E2B_SANDBOX_URL": where, "E2B_API_KEY": keys["a"], "CORDON_TEST_OTHER_KEY": keys["b"],
-                   "CORDON_TEST_STORE": str(store)}
+                   "CORDON_TEST_STORE": str(store), "CORDON_TEST_CALLED": str(node.base / "called")}
     done = subprocess.run(["node", HERE / "template_checks.mjs", *words], env=environment, timeout=240, cwd=HERE)
     if done.returncode:
         print(node.log("cordond")[-3000:], node.log("launcher")[-3000:])
-    return done.returncode
+    if done.returncode or words:
+        return done.returncode
+    return subprocess.run(["node", HERE / "methods.mjs", "e2b", node.base / "called", "templates"]).returncode
 
 
 def main():

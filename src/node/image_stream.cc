@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/e2b/image_stream.h"
+#include "node/image_stream.h"
 
 #include <optional>
 #include <utility>
@@ -13,14 +13,14 @@
 #include "node/inner_command.h"
 #include "os/file.h"
 
-namespace cordon::api::e2b {
+namespace cordon::node {
 namespace {
 
 constexpr std::size_t kLongestWords = 1024;
 
-class Export final : public node::OutputEar {
+class Export final : public OutputEar {
  public:
-  Export(const asio::any_io_executor& executor, node::ImageKeeper& keeper, frame::KeepImage wanted,
+  Export(const asio::any_io_executor& executor, ImageKeeper& keeper, frame::KeepImage wanted,
          os::Pipe pipe)
       : keeper_{keeper},
         wanted_{std::move(wanted)},
@@ -38,10 +38,10 @@ class Export final : public node::OutputEar {
     co_return Status{};
   }
 
-  async::Task<frame::ImageKept> run(std::shared_ptr<node::Resident> inside,
-                                    sandbox::Command exporting, std::chrono::milliseconds limit) {
+  async::Task<frame::ImageKept> run(std::shared_ptr<Resident> inside, sandbox::Command exporting,
+                                    std::chrono::milliseconds limit) {
     struct Source {
-      std::shared_ptr<node::Resident> inside;
+      std::shared_ptr<Resident> inside;
       sandbox::Command exporting;
       std::chrono::milliseconds limit;
     };
@@ -49,8 +49,8 @@ class Export final : public node::OutputEar {
     const auto written = co_await async::in_scope(
         [](async::Scope& scope, Export* self, Source* from) -> async::Task<int> {
           scope.spawn(self->ask());
-          auto code = co_await node::run_inside(from->inside, std::move(from->exporting), *self,
-                                                from->limit);
+          auto code =
+              co_await run_inside(from->inside, std::move(from->exporting), *self, from->limit);
           // An archive that breaks off is refused.
           if (!code || *code != 0) scope.cancel();
           self->write_.close();
@@ -72,7 +72,7 @@ class Export final : public node::OutputEar {
  private:
   asio::awaitable<void> ask() { kept_ = co_await keeper_.ask(wanted_, std::move(read_)); }
 
-  node::ImageKeeper& keeper_;
+  ImageKeeper& keeper_;
   frame::KeepImage wanted_;
   os::Fd read_;
   asio::posix::stream_descriptor write_;
@@ -82,12 +82,12 @@ class Export final : public node::OutputEar {
 
 }  // namespace
 
-async::Task<frame::ImageKept> keep_root(std::shared_ptr<node::Resident> inside,
-                                        sandbox::Command exporting, node::ImageKeeper& keeper,
+async::Task<frame::ImageKept> keep_root(std::shared_ptr<Resident> inside,
+                                        sandbox::Command exporting, ImageKeeper& keeper,
                                         frame::KeepImage wanted, std::chrono::milliseconds limit) {
   CO_TRY(os::Pipe pipe, os::pipe2());
   Export out{co_await asio::this_coro::executor, keeper, std::move(wanted), std::move(pipe)};
   co_return co_await out.run(std::move(inside), std::move(exporting), limit);
 }
 
-}  // namespace cordon::api::e2b
+}  // namespace cordon::node

@@ -13,16 +13,17 @@
 #include "node/archive_worker.h"
 #include "node/resident.h"
 
-namespace cordon::api::e2b {
+namespace cordon::node {
 
 // Used from the loop's thread only.
 class TemplateFiles {
  public:
-  // Of all tenants: the oldest make room.
+  // Of all tenants, beside the one that comes: the oldest make room. All together are no larger
+  // than one tree may be (`transfers.bytes`).
   static constexpr std::size_t kMost = 256;
 
   // `state`: the node's own directory. `archives` outlives it.
-  TemplateFiles(const std::string& state, node::Archives& archives)
+  TemplateFiles(const std::string& state, Archives& archives)
       : directory_{state + "/uploads"}, archives_{archives} {}
 
   // `digest`: as its client made it; two templates share nothing.
@@ -31,16 +32,15 @@ class TemplateFiles {
   async::Task<void> take(http::Exchange& exchange, std::string_view template_id,
                          std::string_view digest);
   // Read by cordon-unpack, written inside with the rights of the workload.
-  async::Task<void> put_inside(std::shared_ptr<node::Resident> resident,
-                               std::string_view template_id, std::string_view digest,
-                               std::string directory);
+  async::Task<void> put_inside(std::shared_ptr<Resident> resident, std::string_view template_id,
+                               std::string_view digest, std::string directory);
 
  private:
   std::string path_of(std::string_view template_id, std::string_view digest) const;
   Status make_room() const;
 
   std::string directory_;
-  node::Archives& archives_;
+  Archives& archives_;
 };
 
-}  // namespace cordon::api::e2b
+}  // namespace cordon::node

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/e2b/template_files.h"
+#include "node/template_files.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
@@ -14,12 +15,13 @@
 #include "node/tree_transfer.h"
 #include "os/file.h"
 
-namespace cordon::api::e2b {
+namespace cordon::node {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t kRoom = std::size_t{64} << 10U;
+constexpr std::chrono::hours kKeptFor{24};
 
 // On its way; whoever does not keep it leaves nothing.
 class PartFile {
@@ -54,18 +56,18 @@ class PartFile {
 // An archive on its way through cordon-unpack into a sandbox.
 class Unpacking {
  public:
-  Unpacking(os::Fd file, node::ArchiveWorker worker, std::shared_ptr<node::Resident> resident,
+  Unpacking(os::Fd file, ArchiveWorker worker, std::shared_ptr<Resident> resident,
             std::string directory)
       : file_{std::move(file)},
         worker_{std::move(worker)},
         resident_{std::move(resident)},
         directory_{std::move(directory)} {}
 
-  async::Task<node::Received> run() {
+  async::Task<Received> run() {
     return async::in_scope(
-        [](async::Scope& scope, Unpacking* self) -> async::Task<node::Received> {
+        [](async::Scope& scope, Unpacking* self) -> async::Task<Received> {
           scope.spawn(self->feed());
-          auto made = co_await node::receive_tree(self->worker_, [self](frame::WriteTree tree) {
+          auto made = co_await receive_tree(self->worker_, [self](frame::WriteTree tree) {
             tree.path = self->directory_;
             return self->resident_->sandbox().write_tree(std::move(tree));
           });
@@ -87,8 +89,8 @@ class Unpacking {
   }
 
   os::Fd file_;
-  node::ArchiveWorker worker_;
-  std::shared_ptr<node::Resident> resident_;
+  ArchiveWorker worker_;
+  std::shared_ptr<Resident> resident_;
   std::string directory_;
 };
 
@@ -106,17 +108,30 @@ bool TemplateFiles::has(std::string_view template_id, std::string_view digest) c
 Status TemplateFiles::make_room() const {
   std::error_code error;
   fs::create_directories(directory_, error);
-  std::vector<fs::directory_entry> all;
+  struct Kept {
+    fs::path path;
+    fs::file_time_type written;
+    std::uint64_t size = 0;
+  };
+  std::vector<Kept> all;
+  std::uint64_t bytes = 0;
   for (const fs::directory_entry& each : fs::directory_iterator{directory_, error}) {
-    all.push_back(each);
+    std::error_code ignored;  // it may be gone by now
+    const Kept& kept =
+        all.emplace_back(Kept{each.path(), each.last_write_time(ignored), each.file_size(ignored)});
+    bytes += kept.size;
   }
   if (error) return Error{Errc::unavailable, error.message()}.with(directory_);
-  if (all.size() < kMost) return {};
-  const auto written = [](const fs::directory_entry& entry) {
+  std::ranges::sort(all, {}, &Kept::written);
+  std::size_t count = all.size();
+  for (const Kept& each : all) {
+    const bool is_old = fs::file_time_type::clock::now() - each.written > kKeptFor;
+    if (!is_old && count < kMost && bytes <= archives_.rules().bytes) break;
     std::error_code ignored;
-    return entry.last_write_time(ignored);
-  };
-  fs::remove(*std::ranges::min_element(all, {}, written), error);
+    fs::remove(each.path, ignored);
+    bytes -= each.size;
+    --count;
+  }
   return {};
 }
 
@@ -140,7 +155,7 @@ async::Task<void> TemplateFiles::take(http::Exchange& exchange, std::string_view
   co_return part.keep_as(path);
 }
 
-async::Task<void> TemplateFiles::put_inside(std::shared_ptr<node::Resident> resident,
+async::Task<void> TemplateFiles::put_inside(std::shared_ptr<Resident> resident,
                                             std::string_view template_id, std::string_view digest,
                                             std::string directory) {
   const std::string path = path_of(template_id, digest);
@@ -150,10 +165,10 @@ async::Task<void> TemplateFiles::put_inside(std::shared_ptr<node::Resident> resi
                     "its files were not sent, or are not kept any more: build "
                     "again with forceUpload"};
   }
-  CO_TRY(node::ArchiveWorker worker, archives_.reader());
+  CO_TRY(ArchiveWorker worker, archives_.reader());
   Unpacking unpacking{*std::move(file), std::move(worker), std::move(resident),
                       std::move(directory)};
-  CO_TRY(const node::Received said, co_await unpacking.run());
+  CO_TRY(const Received said, co_await unpacking.run());
   if (const auto* refused = std::get_if<frame::ArchiveRefused>(&said)) {
     co_return Error{Errc::invalid, fmt::format("the files that were sent are refused: {}: {}",
                                                refused->code, refused->text)};
@@ -161,4 +176,4 @@ async::Task<void> TemplateFiles::put_inside(std::shared_ptr<node::Resident> resi
   co_return Status{};
 }
 
-}  // namespace cordon::api::e2b
+}  // namespace cordon::node

@@ -12,7 +12,7 @@
 #include "node/resident.h"
 #include "sandbox/sandbox.h"
 
-namespace cordon::api::e2b {
+namespace cordon::node {
 
 // Writes the root as an archive to its standard output. Other file systems are the sandbox's own
 // and no part of it. 1: a file changed while it was read.
@@ -22,8 +22,8 @@ inline constexpr std::string_view kExportRoot =
 
 // The image of what `exporting` writes. What it writes is the tenant's, and believed as little as
 // any archive: cordon-unpack reads it.
-async::Task<frame::ImageKept> keep_root(std::shared_ptr<node::Resident> inside,
-                                        sandbox::Command exporting, node::ImageKeeper& keeper,
+async::Task<frame::ImageKept> keep_root(std::shared_ptr<Resident> inside,
+                                        sandbox::Command exporting, ImageKeeper& keeper,
                                         frame::KeepImage wanted, std::chrono::milliseconds limit);
 
-}  // namespace cordon::api::e2b
+}  // namespace cordon::node
