@@ -19,3 +19,22 @@ find_library(CORDON_LIBBPF NAMES libbpf.a REQUIRED)
 find_library(CORDON_LIBELF NAMES libelf.a REQUIRED)
 find_library(CORDON_LIBZ NAMES libz.a REQUIRED)
 find_library(CORDON_LIBCRYPTO NAMES libcrypto.a REQUIRED)
+
+# What a fleet needs, and a node by itself does not. By hand: gRPC's own CMake files bring flags for threads that precompiled
+# headers do not have.
+find_library(CORDON_GRPC NAMES grpc++)
+find_library(CORDON_GRPC_CORE NAMES grpc)
+find_library(CORDON_GPR NAMES gpr)
+find_library(CORDON_ABSL NAMES absl_synchronization)  # in gRPC's headers
+find_library(CORDON_PROTOBUF NAMES protobuf-lite)
+find_program(CORDON_PROTOC NAMES protoc)
+set(CORDON_FLEET_FOUND ON)
+foreach(part IN ITEMS CORDON_GRPC CORDON_GRPC_CORE CORDON_GPR CORDON_ABSL CORDON_PROTOBUF CORDON_PROTOC)
+  if(NOT ${part})
+    set(CORDON_FLEET_FOUND OFF)
+  endif()
+endforeach()
+option(CORDON_FLEET "Build what makes many nodes a fleet: needs gRPC and protobuf" ${CORDON_FLEET_FOUND})
+if(CORDON_FLEET AND NOT CORDON_FLEET_FOUND)
+  message(FATAL_ERROR "CORDON_FLEET needs gRPC and protobuf: ./dev setup installs them, -DCORDON_FLEET=OFF leaves it out.")
+endif()
