@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three members of etcd on loopback, a test's own, and clients of ours driven over pipes."""
+import argparse
 import json
 import os
 import pathlib
@@ -8,9 +9,11 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+import traceback
 
 TOOLS = ("etcd", "etcdctl", "openssl")
 
@@ -218,3 +221,39 @@ class Driver:
         self.reader.join(5)
         self.process.stdout.close()
         return self.process.returncode
+
+
+def events_of(said):
+    return [event for one in said for event in one.get("events", [])]
+
+
+def main(checks, with_tls=()):
+    """`SUITE.py DRIVER [NAME...]`, each check with a cluster of its own. 77: no etcd here."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("driver")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    if absent := missing():
+        print(f"skipped: no {', '.join(absent)}")
+        sys.exit(77)
+    if unknown := set(options.names) - set(checks):
+        sys.exit(f"no check is called {', '.join(sorted(unknown))}: a test of that name would test nothing")
+    failed = False
+    for name, check in checks.items():
+        if options.names and name not in options.names:
+            continue
+        begin = time.monotonic()
+        try:
+            with Cluster(options.driver, tls=check in with_tls) as cluster:
+                try:
+                    said = check(cluster) or ""
+                except Exception:
+                    print(cluster.log())
+                    raise
+                for driver in cluster.drivers:
+                    equal(driver.end(), 0, "exit of a client:")
+            word = "pass"
+        except Exception:
+            word, said, failed = "FAIL", "\n" + traceback.format_exc(limit=-3), True
+        print(f"{word}  {name:<20} {time.monotonic() - begin:6.1f} s  {said}", flush=True)
+    sys.exit(failed)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client of etcd, driven over pipes: `etcd_driver MEMBER,... [AUTHORITY CERTIFICATE KEY]`. Each
-// line of standard input is `NUMBER COMMAND WORD...`; each line of standard output a JSON object
-// with that number. Commands run beside each other.
+// The client of etcd and what stands on it, driven over pipes: `fleet_driver MEMBER,... [AUTHORITY
+// CERTIFICATE KEY]`. Each line of standard input is `NUMBER COMMAND WORD...`; each line of standard
+// output a JSON object with that number. Commands run beside each other.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -25,6 +25,7 @@
 #include "etcd/mirror.h"
 #include "etcd/own_key.h"
 #include "etcd/watch.h"
+#include "fleet/registration.h"
 
 namespace cordon::etcd {
 namespace {
@@ -119,6 +120,13 @@ class Driver {
     if (verb == "own") co_return co_await own(words);
     if (verb == "watch") co_return co_await watch(number, words);
     if (verb == "mirror") co_return co_await mirror(number, words);
+    if (verb == "register") co_return co_await enrol(words);
+    if (verb == "free" || verb == "drain") {
+      if (verb == "free") said_.gauge.free = static_cast<std::uint32_t>(std::stoul(words[1]));
+      if (verb == "drain") said_.is_draining = true;
+      if (registration_) registration_->changed();
+      co_return "\"done\":true";
+    }
     co_return Error{Errc::invalid, "no such command: " + verb};
   }
 
@@ -177,7 +185,26 @@ class Driver {
     co_return "\"done\":true";
   }
 
+  // CELL NODE EPOCH TTL MILLISECONDS, until it is over.
+  async::Task<std::string> enrol(Words words) {
+    const auto number_at = [&words](std::size_t at) {
+      return static_cast<std::uint32_t>(std::stoul(words.at(at)));
+    };
+    const fleet::NodeId node{static_cast<std::uint16_t>(number_at(1)), number_at(2)};
+    const fleet::Registration::Rules rules{std::chrono::seconds{number_at(4)},
+                                           std::chrono::milliseconds{number_at(5)}};
+    said_.gauge.at.epoch = number_at(3);
+    registration_.emplace(client_, node, number_at(3), rules, [this] {
+      ++said_.gauge.at.seq;
+      return said_;
+    });
+    CO_TRY_DO(co_await registration_->run());
+    co_return "\"done\":true";
+  }
+
   Client client_;
+  fleet::Summary said_{.address = "127.0.0.1:7070", .gauge = {.slots = 100, .free = 100}};
+  std::optional<fleet::Registration> registration_;
   std::map<std::string, OwnKey> owned_;
 };
 

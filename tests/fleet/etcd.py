@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client of etcd against three members: `etcd.py DRIVER [NAME...]`, each check with a cluster of its own. 77: no etcd here."""
-import argparse
-import sys
 import time
-import traceback
 
-from cluster import Cluster, equal, expect, missing, wait_until
-
-
-def events_of(said):
-    return [event for one in said for event in one.get("events", [])]
+from cluster import equal, events_of, expect, main, wait_until
 
 
 class Writer:
@@ -308,36 +301,5 @@ def unsure_writes(cluster):
 CHECKS = {check.__name__: check for check in (calls, leases, leader_is_killed, leader_is_frozen, quorum_is_lost, rights, compacted, unsure_writes)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("driver")
-    parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
-    if absent := missing():
-        print(f"skipped: no {', '.join(absent)}")
-        sys.exit(77)
-    if unknown := set(options.names) - set(CHECKS):
-        sys.exit(f"no check is called {', '.join(sorted(unknown))}: a test of that name would test nothing")
-    failed = False
-    for name, check in CHECKS.items():
-        if options.names and name not in options.names:
-            continue
-        begin = time.monotonic()
-        try:
-            with Cluster(options.driver, tls=check is rights) as cluster:
-                try:
-                    said = check(cluster) or ""
-                except Exception:
-                    print(cluster.log())
-                    raise
-                for driver in cluster.drivers:
-                    equal(driver.end(), 0, "exit of a client:")
-            word = "pass"
-        except Exception:
-            word, said, failed = "FAIL", "\n" + traceback.format_exc(limit=-3), True
-        print(f"{word}  {name:<20} {time.monotonic() - begin:6.1f} s  {said}", flush=True)
-    sys.exit(failed)
-
-
 if __name__ == "__main__":
-    main()
+    main(CHECKS, with_tls=(rights,))

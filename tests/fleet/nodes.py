@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that register, against three members of etcd: `nodes.py DRIVER [NAME...]`, each check with a cluster of its own. 77: no etcd here."""
+import json
+import signal
+import time
+
+from cluster import equal, events_of, expect, main, wait_until
+
+KEY = "/cordon/cells/1/nodes/7"
+TTL = 2
+
+
+def standing(client, key=KEY):
+    found = client.do("get", key)["found"]
+    return json.loads(found[0]["value"]) if found else None
+
+
+def registered(cluster, epoch, first=0, every=300):
+    """A node and the command that goes on as long as it is registered."""
+    node = cluster.client(first=first)
+    return node, node.begin("register", 1, 7, epoch, TTL, every)
+
+
+def registration(cluster):
+    """A node is there while it lives, writes when it has something to say, and yields to its later start."""
+    client = cluster.client()
+    watch = client.begin("watch", "/cordon/cells/1/nodes/")
+    client.next(watch)
+    node, command = registered(cluster, 1)
+    said = wait_until(lambda: standing(client), 5, "registered:")
+    equal((said["epoch"], said["free"], said["draining"]), (1, 100, False))
+
+    # Nothing to say, nothing written: leases are kept without a write.
+    revision = client.do("get", KEY)["revision"]
+    time.sleep(TTL + 1)
+    equal(client.do("get", KEY)["revision"], revision, "writes of a node at rest:")
+    node.do("free", 99)
+    time.sleep(0.7)
+    equal(client.do("get", KEY)["revision"], revision, "after a change of one in a hundred:")
+    node.do("free", 50)
+    wait_until(lambda: standing(client)["free"] == 50, 1, "a change worth a write:")
+    node.do("drain")
+    wait_until(lambda: standing(client)["draining"], 1, "draining:")
+
+    # Frozen past its lease: it is gone, and comes back by itself.
+    node.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: standing(client) is None, TTL + 5, "the key of a frozen node goes:")
+    node.process.send_signal(signal.SIGCONT)
+    back = wait_until(lambda: standing(client), 10, "it comes back:")
+    expect(back["seq"] > said["seq"], back, said)
+
+    # Another start of it, while the first still believes to be the node.
+    later, _ = registered(cluster, 2, first=1)
+    equal(wait_until(lambda: (now := standing(client)) and now["epoch"] == 2 and now, 5, "the later start:")["draining"], False)
+    node.do("free", 10)
+    equal(node.next(command).get("error"), "exists", "the earlier one ends:")
+    equal(standing(client)["epoch"], 2, "and does not write over it:")
+    earlier, its_end = registered(cluster, 1, first=2)
+    equal(earlier.next(its_end).get("error"), "exists", "an earlier start that comes late:")
+
+    later.process.kill()
+    later.process.wait()
+    wait_until(lambda: standing(client) is None, TTL + 5, "the key of a killed node goes:")
+    kinds = [(event["kind"], event["now"]["key"]) for event in events_of(client.heard(watch))]
+    equal(kinds.count(("removed", KEY)), 2, "how often it went:", kinds)
+    cluster.drivers.remove(later)
+
+
+def outage(cluster):
+    """All members die for longer than the lease: the node stays what it was, and nobody took it for gone."""
+    client = cluster.client()
+    watch = client.begin("watch", "/cordon/")
+    client.next(watch)
+    node, command = registered(cluster, 1)
+    wait_until(lambda: standing(client), 5, "registered:")
+    for number in range(3):
+        cluster.kill(number)
+    time.sleep(TTL + 2)
+    node.do("free", 20)
+    for number in range(3):
+        cluster.start(number)
+    wait_until(lambda: (now := standing(client)) and now["free"] == 20, 20, "what it had to say meanwhile:")
+    time.sleep(TTL + 1)
+    equal(standing(client)["free"], 20)
+    equal(node.heard(command), [], "of its registration:")
+    kinds = [event["kind"] for event in events_of(client.heard(watch))]
+    expect("removed" not in kinds, kinds)
+
+
+CHECKS = {check.__name__: check for check in (registration, outage)}
+
+if __name__ == "__main__":
+    main(CHECKS)
