@@ -63,6 +63,14 @@ void Members::lease_gone(NodeId node, Ticks now) {
   if (are_many(node.cell, lately)) frozen_[node.cell] = true;
 }
 
+void Members::restored(NodeId node, const Summary& summary, Ticks now) {
+  const auto [at, is_new] = members_.try_emplace(node);
+  if (!is_new) return;
+  at->second = {.summary = summary, .has_lease = false, .lease_gone_at = now};
+  // What its etcd says of the others decides when this ends.
+  frozen_[node.cell] = true;
+}
+
 void Members::answered(NodeId node, Ticks now) {
   const auto found = members_.find(node);
   if (found == members_.end()) return;

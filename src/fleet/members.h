@@ -45,6 +45,9 @@ class Members {
   News seen(NodeId node, const Summary& summary, Ticks now);
   // Its key is gone.
   void lease_gone(NodeId node, Ticks now);
+  // Known from before, at the start of an observer that may not reach etcd: without a lease, and
+  // not for that in doubt. Of a node that is known: nothing.
+  void restored(NodeId node, const Summary& summary, Ticks now);
   // It answered us, or it did not. Of a node that is not known: nothing.
   void answered(NodeId node, Ticks now);
   void unanswered(NodeId node, Ticks now);

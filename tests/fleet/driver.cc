@@ -26,6 +26,7 @@
 #include "etcd/own_key.h"
 #include "etcd/watch.h"
 #include "fleet/registration.h"
+#include "fleet/roster.h"
 
 namespace cordon::etcd {
 namespace {
@@ -120,6 +121,16 @@ class Driver {
     if (verb == "own") co_return co_await own(words);
     if (verb == "watch") co_return co_await watch(number, words);
     if (verb == "mirror") co_return co_await mirror(number, words);
+    if (verb == "follow") {
+      CO_TRY_DO(
+          co_await fleet::follow(client_, 1, roster_, clock_, [](const fleet::Roster::News&) {}));
+      co_return "\"done\":true";
+    }
+    if (verb == "roster") co_return roster();
+    if (verb == "answers" || verb == "silent") {
+      for (std::size_t i = 1; i < words.size(); ++i) heard_of(words[i], verb == "answers");
+      co_return "\"done\":true";
+    }
     if (verb == "register") co_return co_await enrol(words);
     if (verb == "free" || verb == "drain") {
       if (verb == "free") said_.gauge.free = static_cast<std::uint32_t>(std::stoul(words[1]));
@@ -185,6 +196,30 @@ class Driver {
     co_return "\"done\":true";
   }
 
+  void heard_of(const std::string& number, bool answers) {
+    const fleet::NodeId node{1, static_cast<std::uint32_t>(std::stoul(number))};
+    if (answers) {
+      roster_.answered(node, std::nullopt, clock_.ticks());
+    } else {
+      roster_.unanswered(node, clock_.ticks());
+    }
+  }
+
+  // Each node of cell 1 with its standing.
+  std::string roster() {
+    const Ticks now = clock_.ticks();
+    roster_.tick(now);
+    std::string placeable;
+    std::string others;
+    for (const fleet::NodeId node : roster_.all()) {
+      const bool is_placeable = roster_.standing(node, now) == fleet::Standing::placeable;
+      std::string& to = is_placeable ? placeable : others;
+      to.append(to.empty() ? "" : ",").append(std::to_string(node.node));
+    }
+    return "\"placeable\":[" + placeable + "],\"others\":[" + others +
+           "],\"frozen\":" + (roster_.is_frozen(1) ? "true" : "false");
+  }
+
   // CELL NODE EPOCH TTL MILLISECONDS, until it is over.
   async::Task<std::string> enrol(Words words) {
     const auto number_at = [&words](std::size_t at) {
@@ -205,6 +240,8 @@ class Driver {
   Client client_;
   fleet::Summary said_{.address = "127.0.0.1:7070", .gauge = {.slots = 100, .free = 100}};
   std::optional<fleet::Registration> registration_;
+  SystemClock clock_;
+  fleet::Roster roster_{{}, [](std::size_t) { return std::size_t{0}; }};
   std::map<std::string, OwnKey> owned_;
 };
 

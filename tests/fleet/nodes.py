@@ -15,10 +15,10 @@ def standing(client, key=KEY):
     return json.loads(found[0]["value"]) if found else None
 
 
-def registered(cluster, epoch, first=0, every=300):
+def registered(cluster, epoch, number=7, first=0, every=300):
     """A node and the command that goes on as long as it is registered."""
     node = cluster.client(first=first)
-    return node, node.begin("register", 1, 7, epoch, TTL, every)
+    return node, node.begin("register", 1, number, epoch, TTL, every)
 
 
 def registration(cluster):
@@ -87,7 +87,36 @@ def outage(cluster):
     expect("removed" not in kinds, kinds)
 
 
-CHECKS = {check.__name__: check for check in (registration, outage)}
+def seen_by_a_gateway(cluster):
+    """One lease that goes takes a node out of placement; all at once do not, as long as the nodes answer."""
+    gateway = cluster.client()
+    gateway.begin("follow", "1")
+    nodes = {number: registered(cluster, 1, number, first=number)[0] for number in range(1, 7)}
+
+    def shown():
+        gateway.do("answers", *nodes)
+        said = gateway.do("roster", "1")
+        return said["placeable"], said["frozen"]
+    wait_until(lambda: shown() == ([1, 2, 3, 4, 5, 6], False), 10, "all are placeable:")
+    nodes[1].process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: shown() == ([2, 3, 4, 5, 6], False), TTL + 6, "but the one without a lease:")
+    nodes[1].process.send_signal(signal.SIGCONT)
+    wait_until(lambda: shown() == ([1, 2, 3, 4, 5, 6], False), 10, "it is back:")
+
+    # Their leases all go within seconds: it is etcd that is doubted, and their answers are believed.
+    for node in nodes.values():
+        node.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not gateway.do("below", "/cordon/cells/1/nodes/")["found"], TTL + 6, "all keys are gone:")
+    wait_until(lambda: shown()[1], 3, "frozen:")
+    equal(shown()[0], [1, 2, 3, 4, 5, 6], "who answers:")
+    gateway.do("silent", 3)
+    equal(gateway.do("roster", "1")["placeable"], [1, 2, 4, 5, 6], "and who does not:")
+    for node in nodes.values():
+        node.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: shown() == ([1, 2, 3, 4, 5, 6], False), 10, "as before:")
+
+
+CHECKS = {check.__name__: check for check in (registration, outage, seen_by_a_gateway)}
 
 if __name__ == "__main__":
     main(CHECKS)
