@@ -116,7 +116,34 @@ def seen_by_a_gateway(cluster):
     wait_until(lambda: shown() == ([1, 2, 3, 4, 5, 6], False), 10, "as before:")
 
 
-CHECKS = {check.__name__: check for check in (registration, outage, seen_by_a_gateway)}
+def by_certificate(cluster):
+    """A node registers as what its certificate says, and as nobody else; a gateway reads all of them and writes none."""
+    for user, kind, where in (("node-7", "readwrite", [KEY]), ("gateway", "read", ["--prefix=true", "/cordon/cells/"])):
+        cluster.control("user", "add", user, "--no-password")
+        cluster.control("role", "add", user)
+        cluster.control("role", "grant-permission", user, kind, *where)
+        cluster.control("user", "grant-role", user, user)
+    cluster.control("user", "add", "root", "--no-password")
+    cluster.control("role", "add", "root")
+    cluster.control("user", "grant-role", "root", "root")
+    other = KEY.replace("/7", "/8")
+    # The counter-arm: where etcd does not ask for rights yet, it may be anybody.
+    impostor = cluster.client("node-7")
+    impostor.begin("register", 1, 8, 1, TTL, 300)
+    wait_until(lambda: cluster.control("get", other, "--print-value-only").strip(), 5, "as another:")
+    impostor.end()
+    cluster.control("auth", "enable")
+    node = cluster.client("node-7", first=1)
+    node.begin("register", 1, 7, 1, TTL, 300)
+    gateway = cluster.client("gateway", first=2)
+    gateway.begin("follow", "1")
+    wait_until(lambda: 7 in gateway.do("roster", "1")["placeable"], 5, "seen by the gateway:")
+    equal(gateway.ask("put", KEY, "x").get("error"), "denied", "the gateway writes:")
+    again = cluster.client("node-7")
+    equal(again.ask("register", 1, 8, 2, TTL, 300).get("error"), "denied", "as another, where etcd asks:")
+
+
+CHECKS = {check.__name__: check for check in (registration, outage, seen_by_a_gateway, by_certificate)}
 
 if __name__ == "__main__":
-    main(CHECKS)
+    main(CHECKS, with_tls=(by_certificate,))
