@@ -8,15 +8,17 @@ namespace cordon::etcd {
 
 std::vector<Event> Replica::reset(std::vector<KeyValue> values, Revision revision) {
   std::map<std::string, KeyValue> fresh;
-  std::vector<Event> changes;
   for (KeyValue& value : values) {
-    const auto known = values_.find(value.key);
+    std::string key = value.key;
+    fresh.insert_or_assign(std::move(key), std::move(value));
+  }
+  std::vector<Event> changes;
+  for (const auto& [key, value] : fresh) {
+    const auto known = values_.find(key);
     // Whole values: in another cluster the same revision may mean another.
     if (known == values_.end() || known->second != value) {
       changes.push_back({.kind = Event::Kind::put, .now = value});
     }
-    std::string key = value.key;
-    fresh.emplace(std::move(key), std::move(value));
   }
   for (const auto& [key, value] : values_) {
     if (fresh.contains(key)) continue;

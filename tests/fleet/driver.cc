@@ -15,6 +15,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "async/block_on.h"
 #include "async/scope.h"
@@ -25,6 +26,7 @@
 #include "etcd/mirror.h"
 #include "etcd/own_key.h"
 #include "etcd/watch.h"
+#include "fleet/confer.h"
 #include "fleet/registration.h"
 #include "fleet/roster.h"
 
@@ -131,6 +133,11 @@ class Driver {
       for (std::size_t i = 1; i < words.size(); ++i) heard_of(words[i], verb == "answers");
       co_return "\"done\":true";
     }
+    if (verb == "quota") co_return co_await quota(words);
+    if (verb == "demand" || verb == "running") {
+      if (verb == "demand") demand_ = std::stoull(words[1]);
+      co_return "\"running\":" + std::to_string(quota_ ? quota_->used() : 0);
+    }
     if (verb == "register") co_return co_await enrol(words);
     if (verb == "free" || verb == "drain") {
       if (verb == "free") said_.gauge.free = static_cast<std::uint32_t>(std::stoul(words[1]));
@@ -220,6 +227,24 @@ class Driver {
            "],\"frozen\":" + (roster_.is_frozen(1) ? "true" : "false");
   }
 
+  // CELL TENANT: as many run as are demanded and may.
+  async::Task<std::string> quota(Words words) {
+    quota_.emplace(static_cast<fleet::Cell>(std::stoul(words.at(1))));
+    asio::steady_timer timer{co_await asio::this_coro::executor};
+    for (;;) {
+      const Status done =
+          co_await fleet::confer(client_, fleet::quota_key_of(words.at(2)), *quota_, clock_);
+      if (!done && done.error().code() != Errc::timeout &&
+          done.error().code() != Errc::unavailable) {
+        co_return done.error();
+      }
+      while (quota_->used() > demand_) quota_->ended();
+      while (quota_->used() < demand_ && quota_->admit(clock_.ticks())) continue;
+      timer.expires_after(std::chrono::milliseconds{50});
+      co_await timer.async_wait(async::kQuiet);
+    }
+  }
+
   // CELL NODE EPOCH TTL MILLISECONDS, until it is over.
   async::Task<std::string> enrol(Words words) {
     const auto number_at = [&words](std::size_t at) {
@@ -241,6 +266,8 @@ class Driver {
   fleet::Summary said_{.address = "127.0.0.1:7070", .gauge = {.slots = 100, .free = 100}};
   std::optional<fleet::Registration> registration_;
   SystemClock clock_;
+  std::optional<fleet::CellQuota> quota_;
+  std::uint64_t demand_ = 0;
   fleet::Roster roster_{{}, [](std::size_t) { return std::size_t{0}; }};
   std::map<std::string, OwnKey> owned_;
 };
