@@ -52,6 +52,8 @@ class QueuedCall {
   QueuedCall& operator=(const QueuedCall&) = delete;
   virtual ~QueuedCall() = default;
 
+  // Asks it to end: done() follows, until it returns true.
+  virtual void cancel() { context.TryCancel(); }
   // By the queue's thread. True: nothing of it is in the queue any more. It goes.
   virtual bool done(int step, bool ok) = 0;
 
@@ -69,7 +71,7 @@ class Queue {
   ~Queue() {
     {
       std::unique_lock held{lock_};
-      for (const auto& [number, call] : calls_) call->context.TryCancel();
+      for (const auto& [number, call] : calls_) call->cancel();
       // A queue that is shut down takes no further step, and a stream's end is one.
       empty_.wait(held, [this] { return calls_.empty(); });
     }
@@ -97,7 +99,7 @@ class Queue {
   }
 
   void cancel(Number number) {
-    with<QueuedCall>(number, [](QueuedCall& call) { call.context.TryCancel(); });
+    with<QueuedCall>(number, [](QueuedCall& call) { call.cancel(); });
   }
 
  private:

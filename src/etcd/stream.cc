@@ -44,6 +44,13 @@ class Stream::Call final : public QueuedCall {
     receive();
   }
 
+  // Where a message waits to be read nothing is in the queue, which would then say nothing.
+  void cancel() override {
+    context.TryCancel();
+    is_ending_ = true;
+    if (under_way_ == 0) finish();
+  }
+
   bool done(int step, bool ok) override {
     under_way_ &= ~(1U << static_cast<unsigned>(step));
     if (step == kFinished) {
@@ -87,9 +94,8 @@ class Stream::Call final : public QueuedCall {
     stream_->Write(unsent_.front(), begin(kWritten));
   }
 
-  // Before a message is asked for there is one read too: else the end would not be heard of.
   void receive() {
-    if (!has_started_ || !wanted_ || is_under_way(kRead)) return;
+    if (!has_started_ || is_ending_ || !wanted_ || is_under_way(kRead)) return;
     wanted_ = false;
     stream_->Read(&received_, begin(kRead));
   }

@@ -22,9 +22,11 @@
 #include "async/waiting.h"
 #include "base/log.h"
 #include "etcd/client.h"
+#include "etcd/codec.h"
 #include "etcd/lease.h"
 #include "etcd/mirror.h"
 #include "etcd/own_key.h"
+#include "etcd/sleep.h"
 #include "etcd/watch.h"
 #include "fleet/confer.h"
 #include "fleet/registration.h"
@@ -122,6 +124,7 @@ class Driver {
     }
     if (verb == "own") co_return co_await own(words);
     if (verb == "watch") co_return co_await watch(number, words);
+    if (verb == "abandon") co_return co_await abandon(words);
     if (verb == "mirror") co_return co_await mirror(number, words);
     if (verb == "follow") {
       CO_TRY_DO(
@@ -193,6 +196,14 @@ class Driver {
       CO_TRY(const Watch::Batch batch, co_await watch.next());
       say(number, revision_of(batch.origin) + ",\"events\":" + listed(batch.events));
     }
+  }
+
+  // KEY: a stream that goes while a message of it waits to be read.
+  async::Task<std::string> abandon(Words words) {
+    const Client::Opened opened = client_.open("/etcdserverpb.Watch/Watch");
+    opened.stream->write(encode_watch(only(words[1]), 1));
+    co_await sleep(std::chrono::milliseconds{300});
+    co_return "\"done\":true";
   }
 
   async::Task<std::string> mirror(std::string number, Words words) {
