@@ -7,6 +7,7 @@
 #include "fleet/cell_quota.h"
 #include "fleet/quota_ledger.h"
 
+// NOLINTBEGIN(bugprone-unchecked-optional-access): asserted
 namespace cordon::fleet {
 namespace {
 
@@ -118,13 +119,13 @@ TEST(CellQuota, WhatItMayHaveReleasedIsGone) {
   CellQuota cell{1};
   cell.heard(ledger, 5, kStart);
   const auto change = cell.next_change(kStart);
-  ASSERT_TRUE(change);
+  ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->ledger.held_by(1), 50U);
   EXPECT_EQ(cell.allowed(kStart), 50U) << "nobody said yet that it was done";
   cell.heard(ledger, 5, kStart);
   EXPECT_EQ(cell.allowed(kStart), 50U) << "it still may be done";
   const auto again = cell.next_change(kStart);
-  ASSERT_TRUE(again);
+  ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->ledger, change->ledger);
   ledger.wanting.clear();
   cell.heard(ledger, 6, kStart);
@@ -137,7 +138,7 @@ TEST(CellQuota, ACellThatNobodyAsksTakesNothing) {
   EXPECT_FALSE(cell.next_change(kStart));
   EXPECT_FALSE(cell.admit(kStart)) << "it has no share";
   const auto change = cell.next_change(kStart);
-  ASSERT_TRUE(change);
+  ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->ledger.held_by(7), 150U);
 }
 
@@ -147,7 +148,7 @@ TEST(CellQuota, ALoanThatItsShareWouldDoForGoesBack) {
   CellQuota cell{1};
   cell.heard(ledger, 5, kStart);
   const auto change = cell.next_change(kStart);
-  ASSERT_TRUE(change);
+  ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->ledger.lent.count(1), 0U);
   EXPECT_EQ(change->ledger.held_by(1), 100U);
 }
@@ -276,3 +277,4 @@ TEST(CellQuota, AHigherTotalIsNeverMoreThanItself) {
 
 }  // namespace
 }  // namespace cordon::fleet
+// NOLINTEND(bugprone-unchecked-optional-access)
