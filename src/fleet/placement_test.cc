@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "fleet/nodes_test.h"
+
 namespace cordon::fleet {
 namespace {
-
-NodeId node(std::uint32_t number) { return {.cell = 1, .node = number}; }
 
 Placement::Random seeded(std::uint32_t seed) {
   return [random = std::minstd_rand{seed}](std::size_t end) mutable {
@@ -26,24 +26,25 @@ Gauge gauge(std::uint64_t seq, std::uint32_t free, WarmSet warm = {}) {
 TEST(Placement, ANodeThatIsFullOrNotAllowedIsNotChosen) {
   Placement placement{seeded(1)};
   EXPECT_FALSE(placement.choose("a"));
-  placement.gauge(node(1), gauge(1, 0));
-  placement.allow(node(1), true);
-  placement.gauge(node(2), gauge(1, 50));
+  placement.gauge(in_cell_1(1), gauge(1, 0));
+  placement.allow(in_cell_1(1), true);
+  placement.gauge(in_cell_1(2), gauge(1, 50));
   EXPECT_FALSE(placement.choose("a"));
-  placement.allow(node(2), true);
-  EXPECT_EQ(placement.choose("a"), node(2));
-  const NodeId tried = node(2);
+  placement.allow(in_cell_1(2), true);
+  EXPECT_EQ(placement.choose("a"), in_cell_1(2));
+  const NodeId tried = in_cell_1(2);
   EXPECT_FALSE(placement.choose("a", {&tried, 1}));
-  placement.allow(node(2), false);
+  placement.allow(in_cell_1(2), false);
   EXPECT_FALSE(placement.choose("a"));
 }
 
 TEST(Placement, OfTwoItTakesTheOneWithMoreRoom) {
   Placement placement{seeded(1)};
-  for (const std::uint32_t number : {1U, 2U}) placement.allow(node(number), true);
-  placement.gauge(node(1), gauge(1, 40));
-  placement.gauge(node(2), {.at = {1, 1}, .slots = 1000, .free = 390});
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(placement.choose("a"), node(1)) << "by parts, not numbers";
+  for (const std::uint32_t number : {1U, 2U}) placement.allow(in_cell_1(number), true);
+  placement.gauge(in_cell_1(1), gauge(1, 40));
+  placement.gauge(in_cell_1(2), {.at = {1, 1}, .slots = 1000, .free = 390});
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(placement.choose("a"), in_cell_1(1)) << "by parts, not numbers";
 }
 
 TEST(Placement, ANodeWithTheImageComesFirstHoweverFullItIs) {
@@ -51,52 +52,53 @@ TEST(Placement, ANodeWithTheImageComesFirstHoweverFullItIs) {
   WarmSet warm;
   warm.add("debian-12");
   for (std::uint32_t number = 0; number < 50; ++number) {
-    placement.allow(node(number), true);
-    placement.gauge(node(number), gauge(1, number == 7 ? 1 : 90, number == 7 ? warm : WarmSet{}));
+    placement.allow(in_cell_1(number), true);
+    placement.gauge(in_cell_1(number),
+                    gauge(1, number == 7 ? 1 : 90, number == 7 ? warm : WarmSet{}));
   }
-  EXPECT_EQ(placement.choose("debian-12"), node(7));
-  placement.began(node(7));
+  EXPECT_EQ(placement.choose("debian-12"), in_cell_1(7));
+  placement.began(in_cell_1(7));
   const auto other = placement.choose("debian-12");
   EXPECT_TRUE(other) << "cold is better than nothing";
-  EXPECT_NE(other, node(7));
+  EXPECT_NE(other, in_cell_1(7));
 }
 
 TEST(Placement, AGaugeThatIsLateChangesNothing) {
   Placement placement{seeded(1)};
-  EXPECT_TRUE(placement.gauge(node(1), gauge(5, 40)));
-  EXPECT_FALSE(placement.gauge(node(1), gauge(4, 90)));
-  EXPECT_FALSE(placement.gauge(node(1), gauge(5, 90)));
-  EXPECT_EQ(placement.free_of(node(1)), 40U);
-  EXPECT_TRUE(placement.gauge(node(1), {.at = {2, 0}, .slots = 100, .free = 100}))
+  EXPECT_TRUE(placement.gauge(in_cell_1(1), gauge(5, 40)));
+  EXPECT_FALSE(placement.gauge(in_cell_1(1), gauge(4, 90)));
+  EXPECT_FALSE(placement.gauge(in_cell_1(1), gauge(5, 90)));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 40U);
+  EXPECT_TRUE(placement.gauge(in_cell_1(1), {.at = {2, 0}, .slots = 100, .free = 100}))
       << "another start";
-  EXPECT_FALSE(placement.gauge(node(1), gauge(6, 10)));
+  EXPECT_FALSE(placement.gauge(in_cell_1(1), gauge(6, 10)));
 }
 
 TEST(Placement, WhatWasSentCountsUntilAGaugeSaysWhatBecameOfIt) {
   Placement placement{seeded(1)};
-  placement.gauge(node(1), gauge(1, 10));
-  placement.began(node(1));
-  placement.began(node(1));
-  EXPECT_EQ(placement.free_of(node(1)), 8U);
-  placement.ended(node(1));
-  EXPECT_EQ(placement.free_of(node(1)), 8U);
-  placement.gauge(node(1), gauge(2, 9));
-  EXPECT_EQ(placement.free_of(node(1)), 8U) << "one is still on the way";
-  placement.ended(node(1));
-  placement.gauge(node(1), gauge(3, 8));
-  EXPECT_EQ(placement.free_of(node(1)), 8U);
+  placement.gauge(in_cell_1(1), gauge(1, 10));
+  placement.began(in_cell_1(1));
+  placement.began(in_cell_1(1));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U);
+  placement.ended(in_cell_1(1));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U);
+  placement.gauge(in_cell_1(1), gauge(2, 9));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U) << "one is still on the way";
+  placement.ended(in_cell_1(1));
+  placement.gauge(in_cell_1(1), gauge(3, 8));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U);
 }
 
 TEST(Placement, ANodeThatIsForgottenIsNotChosen) {
   Placement placement{seeded(3)};
   for (std::uint32_t number = 0; number < 10; ++number) {
-    placement.allow(node(number), true);
-    placement.gauge(node(number), gauge(1, 50));
+    placement.allow(in_cell_1(number), true);
+    placement.gauge(in_cell_1(number), gauge(1, 50));
   }
-  for (std::uint32_t number = 0; number < 9; ++number) placement.forget(node(number));
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(placement.choose("a"), node(9));
-  placement.forget(node(9));
-  placement.forget(node(9));
+  for (std::uint32_t number = 0; number < 9; ++number) placement.forget(in_cell_1(number));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(placement.choose("a"), in_cell_1(9));
+  placement.forget(in_cell_1(9));
+  placement.forget(in_cell_1(9));
   EXPECT_FALSE(placement.choose("a"));
 }
 
@@ -112,7 +114,7 @@ struct Fleet {
       gateways.emplace_back(seeded(static_cast<std::uint32_t>(i + 1)));
     }
     for (std::uint32_t i = 0; i < kNodes; ++i) {
-      for (Placement& gateway : gateways) gateway.allow(node(i), true);
+      for (Placement& gateway : gateways) gateway.allow(in_cell_1(i), true);
     }
     tell_all();
   }
@@ -122,7 +124,7 @@ struct Fleet {
   void tell_all() {
     for (std::uint32_t i = 0; i < kNodes; ++i) {
       const Gauge now = now_of(i);
-      for (Placement& gateway : gateways) gateway.gauge(node(i), now);
+      for (Placement& gateway : gateways) gateway.gauge(in_cell_1(i), now);
     }
   }
   void create(double now) {

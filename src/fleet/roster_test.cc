@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fleet/nodes_test.h"
+
 namespace cordon::fleet {
 namespace {
 
@@ -15,8 +17,6 @@ constexpr Ticks kNow{seconds{1000}};
 Placement::Random any(std::uint32_t seed) {
   return [random = std::minstd_rand{seed}](std::size_t end) mutable { return random() % end; };
 }
-
-NodeId in_cell_1(std::uint32_t number) { return {.cell = 1, .node = number}; }
 
 Summary with_room(std::uint32_t free, std::uint32_t epoch = 1, std::uint64_t seq = 1) {
   return {.address = "192.0.2.1:7070", .gauge = {.at = {epoch, seq}, .slots = 10, .free = free}};

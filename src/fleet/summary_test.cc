@@ -63,11 +63,11 @@ TEST(Summary, RefusesWhatANodeCannotBe) {
   }
 }
 
-struct Row {
+struct AddressRow {
   std::string_view address;
   bool is_one;
 };
-constexpr Row kAddresses[] = {
+constexpr AddressRow kAddresses[] = {
     {"192.0.2.1:7070", true},    {"[2001:db8::1]:7070", true},   {"127.0.0.1:1", true},
     {"192.0.2.1:0", false},      {"192.0.2.1:65536", false},     {"192.0.2.1", false},
     {"192.0.2.1:", false},       {"192.0.2.1:07070", false},     {"192.0.2.1:+7", false},
@@ -79,7 +79,7 @@ constexpr Row kAddresses[] = {
 };
 
 TEST(Summary, AnAddressIsOneMachineAndNoName) {
-  for (const Row& row : kAddresses) {
+  for (const AddressRow& row : kAddresses) {
     EXPECT_EQ(check_address(row.address).has_value(), row.is_one) << row.address;
   }
 }
