@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three members of etcd on loopback, a test's own, and clients of ours driven over pipes."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import queue
+import random
 import shutil
 import signal
 import socket
@@ -40,7 +42,12 @@ def wait_until(what, seconds, *words):
 
 
 def free_ports(count):
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    """Below those that the kernel gives to who connects: a member's port is still free when it returns from the dead."""
+    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    held = []
+    while len(held) < count:
+        with contextlib.suppress(OSError):
+            held.append(socket.create_server(("127.0.0.1", random.randrange(min(10_000, first_given - 5_000), first_given))))
     ports = [each.getsockname()[1] for each in held]
     for each in held:
         each.close()

@@ -7,7 +7,7 @@ import time
 from cluster import equal, events_of, expect, main, wait_until
 
 KEY = "/cordon/cells/1/nodes/7"
-TTL = 2
+TTL = 3     # of seconds that a busy machine may take away
 
 
 def standing(client, key=KEY):
@@ -15,10 +15,10 @@ def standing(client, key=KEY):
     return json.loads(found[0]["value"]) if found else None
 
 
-def registered(cluster, epoch, number=7, first=0, every=300):
+def registered(cluster, epoch, number=7, first=0, ttl=TTL):
     """A node and the command that goes on as long as it is registered."""
     node = cluster.client(first=first)
-    return node, node.begin("register", 1, number, epoch, TTL, every)
+    return node, node.begin("register", 1, number, epoch, ttl, 300)
 
 
 def registration(cluster):
@@ -71,16 +71,17 @@ def outage(cluster):
     client = cluster.client()
     watch = client.begin("watch", "/cordon/")
     client.next(watch)
-    node, command = registered(cluster, 1)
+    ttl = 4     # to be in touch again takes seconds of it
+    node, command = registered(cluster, 1, ttl=ttl)
     wait_until(lambda: standing(client), 5, "registered:")
     for number in range(3):
         cluster.kill(number)
-    time.sleep(TTL + 2)
+    time.sleep(ttl + 1)
     node.do("free", 20)
     for number in range(3):
         cluster.start(number)
     wait_until(lambda: (now := standing(client)) and now["free"] == 20, 20, "what it had to say meanwhile:")
-    time.sleep(TTL + 1)
+    time.sleep(ttl + 1)
     equal(standing(client)["free"], 20)
     equal(node.heard(command), [], "of its registration:")
     kinds = [event["kind"] for event in events_of(client.heard(watch))]
