@@ -36,6 +36,7 @@ etcd::Event key_gone(NodeId node) {
 Roster of_nodes(std::uint32_t count) {
   Roster roster{Members::Rules{}, any(1)};
   std::vector<etcd::Event> events;
+  events.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) events.push_back(key_put(in_cell_1(i), with_room(5)));
   EXPECT_EQ(roster.took(1, events, kNow).size(), count);
   return roster;
@@ -106,6 +107,7 @@ TEST(Roster, StartsFromTheDiskWhileEtcdIsAway) {
   EXPECT_EQ(roster.choose("a"), in_cell_1(3));
   // etcd is back, and knows four of them.
   std::vector<etcd::Event> events;
+  events.reserve(4);
   for (std::uint32_t i = 0; i < 4; ++i) {
     events.push_back(key_put(in_cell_1(i), with_room(5, 1, 2)));
   }
