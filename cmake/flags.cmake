@@ -43,7 +43,10 @@ target_link_libraries(cordon_static_fmt PRIVATE cordon_flags)
 # A start of `cordon` is over in milliseconds: loading shared libraries would be a third of it.
 if(CORDON_LEAN)
   add_library(cordon_fmt ALIAS cordon_static_fmt)
-  target_link_options(cordon_flags INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections,--icf=safe,--as-needed)
+  target_link_options(cordon_flags INTERFACE -Wl,--gc-sections,--icf=safe,--as-needed)
+  # What links gRPC says CORDON_SHARED: its libraries bring the shared libstdc++, and two would not agree.
+  target_link_options(cordon_flags INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CORDON_SHARED>>>:-static-libstdc++> $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CORDON_SHARED>>>:-static-libgcc>)
   # Else the shared fmt that it names comes first, and with it the shared libstdc++.
   set_target_properties(spdlog::spdlog PROPERTIES INTERFACE_LINK_LIBRARIES "cordon_static_fmt;Threads::Threads")
 else()

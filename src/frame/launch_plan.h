@@ -154,13 +154,13 @@ struct LaunchPlan {
   Platform platform = Platform::ptrace;  // of `gvisor`
   Machine machine;                       // of `machine`
   bool traced = false;                   // it tells what programs inside do
+  // What is written to the root, which is not the host's, goes to a layer on the own disk.
+  bool root_layer = false;
   Ids ids = Ids::caller;
   std::string host_name = "cordon";
   RootSource root = RootSource::host;
   std::string root_path;
   RootFile root_file;  // of `erofs`
-  // What is written to the root, which is not the host's, goes to a layer on the own disk.
-  bool root_layer = false;
   // In such a root: where the image has none they are made, and are the workload's.
   std::vector<std::string> homes;
   std::vector<Bind> binds;  // in the order of mounting

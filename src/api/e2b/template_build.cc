@@ -82,7 +82,7 @@ TemplateBuild::TemplateBuild(Parts parts, std::shared_ptr<Build> build, BuildOrd
       order_{std::move(order)},
       shell_{std::string{kUser}, std::string{kHome}} {}
 
-void TemplateBuild::say(std::string text) { build_->say(parts_.clock.wall(), std::move(text)); }
+void TemplateBuild::say(std::string_view text) { build_->say(parts_.clock.wall(), text); }
 
 async::Task<void> TemplateBuild::hear(frame::Stream stream, std::string bytes) {
   build_->hear(parts_.clock.wall(), stream == frame::Stream::err, bytes);

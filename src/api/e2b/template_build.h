@@ -64,7 +64,7 @@ class TemplateBuild final : public node::OutputEar {
   sandbox::Command command(std::string_view script, std::string_view user, Variables more) const;
   // Until its end: `denied` where that is another code than 0.
   async::Task<void> shell(std::string_view script, std::string_view user, Variables more = {});
-  void say(std::string text);
+  void say(std::string_view text);
 
   Parts parts_;
   std::shared_ptr<Build> build_;

@@ -77,7 +77,7 @@ void Build::end_line(WallTime now) {
   begun_.clear();
 }
 
-void Build::say(WallTime now, std::string text) {
+void Build::say(WallTime now, std::string_view text) {
   end_line(now);
   add(now, false, text);
 }

@@ -47,7 +47,7 @@ struct Build {
   void hear(WallTime now, bool is_error, std::string_view bytes);
   // What waits becomes a line.
   void end_line(WallTime now);
-  void say(WallTime now, std::string text);
+  void say(WallTime now, std::string_view text);
 
  private:
   void add(WallTime now, bool is_error, std::string_view line);

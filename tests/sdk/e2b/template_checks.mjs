@@ -213,6 +213,21 @@ const checks = {
     })
   }),
 
+  // Where the tree may be written to, what the sandbox stands on may not.
+  walls: among({}, async (start) => {
+    await Template.build(start().fromImage('tools').setUser('root'), 'walls', small)
+    await of('walls', async (sandbox) => {
+      const ends = async (command) => sandbox.commands.run(command, { user: 'root' }).then(() => 0, (error) => error.exitCode)
+      assert.equal(await ends(': > /etc/allowed && mkdir /top && mv /opt /moved'), 0)
+      for (const refused of [
+        ': > /dev/new', ': > /proc/sys/kernel/core_pattern', ': > /proc/sysrq-trigger', ': > /proc/1/comm', 'mv /dev /elsewhere', 'mv /proc /elsewhere', 'rm -r /proc/self',
+        'chmod 4755 /usr/bin/id && test -u /usr/bin/id && test "$(su user -c id)"', 'head -c 1 /proc/kcore', 'chown 1000 /etc/allowed',
+      ]) assert.notEqual(await ends(refused), 0, refused)
+      // What is written is bounded by the sandbox's own disk, and leaves nothing behind.
+      assert.notEqual(await ends('head -c 2G /dev/zero > /filler'), 0)
+    })
+  }),
+
   // Nobody else sees, uses or changes what a tenant has built.
   tenants: among({}, async (start) => {
     const made = await Template.build(start().fromImage('tools').runCmd('echo mine > /home/user/secret'), 'mine', small)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node says of itself: where it answers, and how much room it has.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "fleet/warm_set.h"
+
+namespace cordon::fleet {
+
+// Orders what a node says, by whichever way it comes: a later start of the node before all that an
+// earlier one said.
+struct Stamp {
+  std::uint32_t epoch = 0;  // which start
+  std::uint64_t seq = 0;    // within it
+  friend auto operator<=>(const Stamp&, const Stamp&) = default;
+};
+
+// Absolute, not a difference: one that is lost costs nothing, one that is late is left out.
+struct Gauge {
+  Stamp at;
+  std::uint32_t slots = 0;  // sandboxes that it takes
+  std::uint32_t free = 0;   // of these
+  WarmSet warm;
+  friend bool operator==(const Gauge&, const Gauge&) = default;
+};
+
+struct Summary {
+  std::string address;  // a literal address and a port
+  Gauge gauge;
+  bool is_draining = false;  // nothing new
+  friend bool operator==(const Summary&, const Summary&) = default;
+};
+
+// JSON of about 150 bytes.
+std::string encode(const Summary& summary);
+
+// As strict as a node may be wrong: numbers within bounds, an address that is one and that a node
+// can have. Keys that are not known are left out: a later version's. Errc::invalid.
+Result<Summary> decode_summary(std::string_view text);
+
+// An address and a port of a single machine: "192.0.2.1:7070", "[2001:db8::1]:7070". Neither a
+// name, which somebody else resolves, nor an address that means many or none.
+Status check_address(std::string_view text);
+
+// Whether `now` is worth a write after `last`: more than one in fifty of its slots came or went, or
+// it says something else.
+bool differs(const Summary& last, const Summary& now);
+
+}  // namespace cordon::fleet
