@@ -287,9 +287,9 @@ Status furnish(const Ground& ground, const JudgedPlan& plan, const HostIds& ids,
   for (std::size_t number = 0; is_image && number < plan->files.size(); ++number) {
     TRY_DO(cover_file(root, ground.disk, plan->files[number], number));
   }
+  // Landlock does not stand before it where the root may be written to: its mount does.
   if (ground.devices) {
-    TRY_DO(os::mount_setattr(ground.devices, {.read_only = true, .nosuid = true, .nodev = true},
-                             os::Reach::one));
+    TRY_DO(os::mount_setattr(ground.devices, {.read_only = true, .nosuid = true}, os::Reach::one));
   }
   TRY(const os::Fd top, os::openat(root, ".", O_PATH | O_DIRECTORY));
   return os::mount_setattr(top, {.read_only = !plan->root_layer, .nosuid = true, .nodev = true},

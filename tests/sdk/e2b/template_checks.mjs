@@ -220,7 +220,7 @@ const checks = {
       const ends = async (command) => sandbox.commands.run(command, { user: 'root' }).then(() => 0, (error) => error.exitCode)
       assert.equal(await ends(': > /etc/allowed && mkdir /top && mv /opt /moved'), 0)
       for (const refused of [
-        ': > /dev/new', ': > /proc/sys/kernel/core_pattern', ': > /proc/sysrq-trigger', ': > /proc/1/comm', 'mv /dev /elsewhere', 'mv /proc /elsewhere', 'rm -r /proc/self',
+        ': > /dev/new', ': > /proc/sys/kernel/core_pattern', ': > /proc/sysrq-trigger', 'echo hostile > /proc/1/comm', ': > /proc/1/mem', 'cat /proc/1/fd/0', 'cat /proc/1/environ', 'mv /dev /elsewhere', 'mv /proc /elsewhere', 'rm -r /proc/self',
         'chmod 4755 /usr/bin/id && test -u /usr/bin/id && test "$(su user -c id)"', 'head -c 1 /proc/kcore', 'chown 1000 /etc/allowed',
       ]) assert.notEqual(await ends(refused), 0, refused)
       // What is written is bounded by the sandbox's own disk, and leaves nothing behind.
