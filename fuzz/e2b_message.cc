@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what an E2B client sends: envelopes, starts, creates and paths. What is understood
-// is within its bounds, and a path has one spelling.
+// Any bytes as what an E2B client sends: envelopes, starts, creates, builds and paths. What is
+// understood is within its bounds, and a path has one spelling.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +10,7 @@
 #include "api/e2b/inner_path.h"
 #include "api/e2b/process_message.h"
 #include "api/e2b/sandbox_request.h"
+#include "api/e2b/template_request.h"
 #include "promise.h"
 
 namespace {
@@ -43,6 +44,24 @@ void check_message(std::string_view text) {
   }
 }
 
+// What becomes a part of a file's name, or of an image's, leads nowhere else.
+void check_template(std::string_view text) {
+  if (const auto name = e2b::read_template_name(text)) {
+    if (name->alias.find_first_of("/.:;, \n") != std::string::npos) broken("an alias is one word");
+    if (name->tag.find_first_of("/:;, \n") != std::string::npos) broken("a tag is one word");
+  }
+  if (const auto wanted = e2b::read_new_template(text)) {
+    if (wanted->tags.empty()) broken("a template has a tag");
+  }
+  const auto order = e2b::read_build_order(text);
+  if (!order) return;
+  for (const e2b::BuildStep& step : order->steps) {
+    const bool copies = step.kind == e2b::StepKind::copy;
+    if (copies != e2b::is_files_digest(step.files)) broken("a copy, and no other, has its files");
+    if (step.arguments.empty()) broken("a step says what it is");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -52,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_message(*message);
   }
   check_message(bytes);
+  check_template(bytes);
   check_path(bytes);
   return 0;
 }
