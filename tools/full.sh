@@ -25,6 +25,7 @@ fuzz_all() {
   echo "== mutants"
   tools/mutants.sh
   if [ "$(id -u)" -eq 0 ]; then
+    ! command -v npm >/dev/null || npm ci --prefix tests/sdk/inspector --no-audit --no-fund --ignore-scripts >/dev/null
     echo "== what depends on time"
     ctest --test-dir build/dev -L timed | grep -E 'tests passed|Failed|Total' || true
     echo "== containment"
