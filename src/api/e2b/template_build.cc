@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api/e2b/build_request.h"
+#include "api/e2b/face.h"
 #include "api/e2b/inner_path.h"
 #include "api/e2b/sandbox_request.h"
 #include "api/rest/shown.h"
