@@ -12,6 +12,7 @@
 
 #include "launcher/devices.h"
 #include "launcher/mount_point.h"
+#include "launcher/overlay.h"
 #include "launcher/workspace.h"
 #include "os/file.h"
 #include "os/mount.h"
@@ -73,8 +74,7 @@ Result<os::Fd> mount_proc(const os::Fd& root, const os::Fd& disk) {
   return os::fence_proc(proc, disk);
 }
 
-// What is written to `lower` goes to the disk. No redirects and no metadata-only copies: what lies
-// below is nobody's own, and nothing in it is to be followed.
+// What is written to `lower` goes to the disk.
 Result<os::Fd> mount_layer(const os::Fd& disk, const os::Fd& lower, const HostIds& ids) {
   for (const char* name : {"layer", "layer/base", "layer/upper", "layer/work"}) {
     if (::mkdirat(disk.get(), name, 0755) != 0) return Error::from_errno("mkdirat").with(name);
@@ -83,20 +83,8 @@ Result<os::Fd> mount_layer(const os::Fd& disk, const os::Fd& lower, const HostId
     return Error::from_errno("fchownat").with("layer/upper");
   }
   TRY_DO(os::move_mount(lower, disk, "layer/base"));
-  TRY(const os::Fd context, os::fsopen("overlay"));
-  TRY_DO(os::fchdir(disk));
-  TRY_DO(os::fsconfig_string(context, "lowerdir", "layer/base"));
-  TRY_DO(os::fsconfig_string(context, "upperdir", "layer/upper"));
-  TRY_DO(os::fsconfig_string(context, "workdir", "layer/work"));
-  TRY_DO(os::fsconfig_string(context, "redirect_dir", "nofollow"));
-  TRY_DO(os::fsconfig_string(context, "metacopy", "off"));
-  TRY_DO(os::fsconfig_string(context, "index", "off"));
-  TRY_DO(os::fsconfig_string(context, "xino", "off"));
-  if (::geteuid() != 0 || ids.root_uid == ::geteuid()) {
-    TRY_DO(os::fsconfig_flag(context, "userxattr"));
-  }
-  TRY_DO(os::fsconfig_create(context));
-  return os::fsmount(context, kPlainFiles);
+  return mount_overlay(disk, {.lower = "layer/base", .upper = "layer/upper", .work = "layer/work"},
+                       ids, kPlainFiles);
 }
 
 Result<os::Fd> mount_skeleton(const GroundPlan& plan, const os::Fd& disk) {

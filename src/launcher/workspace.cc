@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "launcher/mount_point.h"
+#include "launcher/overlay.h"
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/openat2.h"
@@ -51,23 +52,8 @@ Result<os::Fd> overlay(const frame::Workspace& workspace, const os::Fd& disk, co
   TRY(const os::Fd layer, os::openat(disk, "pins", O_PATH | O_DIRECTORY));
   TRY_DO(make_placeholders(workspace, layer));
   TRY_DO(chown_to_workload(disk, "pins", ids));
-  TRY(const os::Fd context, os::fsopen("overlay"));
-  // Relative paths: they are what the sandbox reads in its list of mounts.
-  TRY_DO(os::fchdir(disk));
-  TRY_DO(os::fsconfig_string(context, "lowerdir", "lower:pins"));
-  TRY_DO(os::fsconfig_string(context, "upperdir", "state/upper"));
-  TRY_DO(os::fsconfig_string(context, "workdir", "state/work"));
-  // What review reads must stand in the upper layer as it is: no redirects, no metadata-only
-  // copies.
-  TRY_DO(os::fsconfig_string(context, "redirect_dir", "nofollow"));
-  TRY_DO(os::fsconfig_string(context, "metacopy", "off"));
-  TRY_DO(os::fsconfig_string(context, "index", "off"));
-  TRY_DO(os::fsconfig_string(context, "xino", "off"));
-  if (::geteuid() != 0 || ids.workload_uid == ::geteuid()) {
-    TRY_DO(os::fsconfig_flag(context, "userxattr"));
-  }
-  TRY_DO(os::fsconfig_create(context));
-  return os::fsmount(context, workspace.writable ? kWritableMount : kReadOnlyMount);
+  return mount_overlay(disk, {.lower = "lower:pins", .upper = "state/upper", .work = "state/work"},
+                       ids, workspace.writable ? kWritableMount : kReadOnlyMount);
 }
 
 Result<os::Fd> open_in(const os::Fd& top, const std::string& path) {

@@ -61,6 +61,13 @@ void JsonWriter::text(std::string_view name, std::string_view value) {
   text(value);
 }
 
+void JsonWriter::texts(std::string_view name, const std::vector<std::string>& values) {
+  key(name);
+  begin_array();
+  for (const std::string& each : values) text(each);
+  end_array();
+}
+
 void JsonWriter::text(std::string_view value) {
   separate();
   append(text_, value);

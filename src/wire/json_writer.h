@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cordon::wire {
 
@@ -25,6 +26,8 @@ class JsonWriter {
   void nothing(std::string_view name);
   // Of a program: as NAME where they are UTF-8, else as NAME_base64. One of the two is there.
   void bytes(std::string_view name, std::string_view value);
+
+  void texts(std::string_view name, const std::vector<std::string>& values);
 
   // In an array.
   void text(std::string_view value);

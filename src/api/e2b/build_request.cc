@@ -6,19 +6,11 @@
 namespace cordon::api::e2b {
 namespace {
 
-void write_texts(wire::JsonWriter& json, std::string_view name,
-                 const std::vector<std::string>& texts) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& each : texts) json.text(each);
-  json.end_array();
-}
-
 void write_network(wire::JsonWriter& json, const std::vector<std::string>& reach) {
   json.key("network");
   json.begin_object();
   json.text("mode", reach.empty() ? "none" : "restricted");
-  if (!reach.empty()) write_texts(json, "egress_allowlist", reach);
+  if (!reach.empty()) json.texts("egress_allowlist", reach);
   json.end_object();
 }
 
@@ -34,7 +26,7 @@ std::string build_request(const BuildGround& ground, std::string_view build) {
   json.end_object();
   json.key("policy");
   json.begin_object();
-  write_texts(json, "extends", {"build"});
+  json.texts("extends", {"build"});
   json.key("filesystem");
   json.begin_object();
   json.text("root", "image:" + ground.image);
@@ -42,7 +34,7 @@ std::string build_request(const BuildGround& ground, std::string_view build) {
   json.key("process");
   json.begin_object();
   json.text("user", "either");
-  write_texts(json, "capabilities", {"chown", "dac_override", "fowner", "setgid", "setuid"});
+  json.texts("capabilities", {"chown", "dac_override", "fowner", "setgid", "setuid"});
   json.end_object();
   json.key("syscalls");
   json.begin_object();

@@ -147,8 +147,8 @@ class Face {
   async::Task<void> prolong(Inside resident, std::uint64_t seconds, bool may_shorten);
   async::Task<void> resume(Inside resident, std::uint64_t seconds);
   // templates.cc
-  std::vector<node::Template> templates_named(const Call& call, std::string_view name,
-                                              Status& looked) const;
+  Result<std::vector<node::Template>> templates_named(const Call& call,
+                                                      std::string_view name) const;
   Result<std::shared_ptr<Build>> build_of(const Call& call) const;
   asio::awaitable<void> run_build(std::shared_ptr<Build> build, BuildOrder order,
                                   token::Authority authority);

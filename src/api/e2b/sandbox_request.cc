@@ -59,14 +59,6 @@ Result<Reach> reach_of(const Message& message, const Message* network, bool usua
   return reach;
 }
 
-void write_list(wire::JsonWriter& json, std::string_view name,
-                const std::vector<std::string>& texts) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& each : texts) json.text(each);
-  json.end_array();
-}
-
 void write_reach(wire::JsonWriter& json, const Reach& reach) {
   if (!reach.everywhere && reach.allowed.empty()) return;
   json.text("mode", reach.everywhere ? "public" : "restricted");
@@ -76,9 +68,9 @@ void write_reach(wire::JsonWriter& json, const Reach& reach) {
       rules.push_back(host + ":443");
       rules.push_back(host + ":80");
     }
-    write_list(json, "egress_allowlist", rules);
+    json.texts("egress_allowlist", rules);
   }
-  if (!reach.denied.empty()) write_list(json, "egress_denylist", reach.denied);
+  if (!reach.denied.empty()) json.texts("egress_denylist", reach.denied);
 }
 
 // Servers inside are reached by whoever knows the sandbox's name, as the clients expect; what goes

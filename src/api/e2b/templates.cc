@@ -27,23 +27,15 @@ Error no_template(std::string_view name) {
   return Error{Errc::not_found, fmt::format("there is no template {}", name)};
 }
 
-void write_texts(wire::JsonWriter& json, std::string_view name,
-                 const std::vector<std::string>& texts) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& each : texts) json.text(each);
-  json.end_array();
-}
-
 std::string asked_json(const Build& build) {
   wire::JsonWriter json;
   json.begin_object();
   json.text("templateID", build.template_id);
   json.text("buildID", build.id);
   json.boolean("public", false);
-  write_texts(json, "names", {build.alias});
-  write_texts(json, "aliases", {build.alias});
-  write_texts(json, "tags", build.tags);
+  json.texts("names", {build.alias});
+  json.texts("aliases", {build.alias});
+  json.texts("tags", build.tags);
   json.end_object();
   return json.take();
 }
@@ -52,7 +44,7 @@ std::string tagged_json(const node::Template& known, const std::vector<std::stri
   wire::JsonWriter json;
   json.begin_object();
   json.text("buildID", known.build);
-  write_texts(json, "tags", tags);
+  json.texts("tags", tags);
   json.end_object();
   return json.take();
 }
@@ -86,8 +78,8 @@ std::string templates_json(const std::vector<node::Template>& all) {
     json.begin_object();
     json.text("templateID", each.id());
     json.text("buildID", each.build);
-    write_texts(json, "aliases", {each.alias});
-    write_texts(json, "names", {each.alias});
+    json.texts("aliases", {each.alias});
+    json.texts("names", {each.alias});
     json.boolean("public", false);
     json.number("cpuCount", each.processors);
     json.number("memoryMB", each.memory_megabytes);
@@ -107,18 +99,14 @@ std::string upload_door(std::string_view template_id, std::string_view digest,
 
 }  // namespace
 
-std::vector<node::Template> Face::templates_named(const Call& call, std::string_view name,
-                                                  Status& looked) const {
-  auto all =
-      node::templates_in(parts_.settings.image_store, node::launcher_name_of(owner_of(call)));
-  if (!all) {
-    looked = all.error();
-    return {};
-  }
-  std::erase_if(*all, [&](const node::Template& each) {
+Result<std::vector<node::Template>> Face::templates_named(const Call& call,
+                                                          std::string_view name) const {
+  TRY(auto all,
+      node::templates_in(parts_.settings.image_store, node::launcher_name_of(owner_of(call))));
+  std::erase_if(all, [&](const node::Template& each) {
     return each.tags.empty() || (each.alias != name && each.id() != name);
   });
-  return *std::move(all);
+  return all;
 }
 
 async::Task<void> Face::list_templates(Call& call) {
@@ -257,9 +245,7 @@ async::Task<void> Face::take_files(Call& call) {
 async::Task<void> Face::add_tags(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
   CO_TRY(const TagRequest wanted, read_tag_request(body, "target"));
-  Status looked;
-  std::vector<node::Template> all = templates_named(call, wanted.name.alias, looked);
-  CO_TRY_DO(looked);
+  CO_TRY(auto all, templates_named(call, wanted.name.alias));
   const auto has = [](const node::Template& each, const std::string& tag) {
     return std::ranges::find(each.tags, tag) != each.tags.end();
   };
@@ -283,9 +269,7 @@ async::Task<void> Face::add_tags(Call& call) {
 async::Task<void> Face::remove_tags(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
   CO_TRY(const TagRequest wanted, read_tag_request(body, "name"));
-  Status looked;
-  std::vector<node::Template> all = templates_named(call, wanted.name.alias, looked);
-  CO_TRY_DO(looked);
+  CO_TRY(auto all, templates_named(call, wanted.name.alias));
   std::size_t taken = 0;
   for (node::Template& each : all) {
     const std::size_t before = each.tags.size();
@@ -301,18 +285,14 @@ async::Task<void> Face::remove_tags(Call& call) {
 }
 
 async::Task<void> Face::list_tags(Call& call) {
-  Status looked;
-  const std::vector<node::Template> all = templates_named(call, call.places.front(), looked);
-  CO_TRY_DO(looked);
+  CO_TRY(const auto all, templates_named(call, call.places.front()));
   if (all.empty()) co_return no_template(call.places.front());
   co_return co_await answer_json(call, 200, tags_json(all));
 }
 
 // What lives of it lives on.
 async::Task<void> Face::remove_template(Call& call) {
-  Status looked;
-  std::vector<node::Template> all = templates_named(call, call.places.front(), looked);
-  CO_TRY_DO(looked);
+  CO_TRY(auto all, templates_named(call, call.places.front()));
   if (all.empty()) co_return no_template(call.places.front());
   for (node::Template& each : all) {
     each.tags.clear();
