@@ -2,7 +2,6 @@
 #include "node/revocations.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -61,21 +60,6 @@ async::Task<void> Revocations::revoke(journal::Revocation revocation, WallTime n
 
 asio::awaitable<void> Revocations::until_any(std::vector<RevocationId> ids) {
   while (!has_any(ids)) co_await news_.async_wait(asio::as_tuple(asio::use_awaitable));
-}
-
-Result<RevocationId> revocation_id_from(std::string_view text) {
-  RevocationId id{};
-  const Error broken{Errc::invalid,
-                     "a revocation id has 32 hexadecimal digits; see cordon token inspect"};
-  if (text.size() != id.size() * 2) return broken;
-  for (std::size_t at = 0; at < id.size(); ++at) {
-    std::uint8_t byte = 0;
-    const char* const begin = text.data() + at * 2;
-    const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
-    if (error != std::errc{} || end != begin + 2) return broken;
-    id[at] = static_cast<std::byte>(byte);
-  }
-  return id;
 }
 
 }  // namespace cordon::node

@@ -53,7 +53,4 @@ class Revocations {
   asio::steady_timer news_;                    // never fires: cancelled when one was added
 };
 
-// 32 hexadecimal digits, as `cordon token inspect` prints them.
-Result<RevocationId> revocation_id_from(std::string_view text);
-
 }  // namespace cordon::node

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of sandboxes that say where they live, and that nobody else can make up.
+// The names of this node's sandboxes.
 #pragma once
 
-#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/id.h"
 #include "base/result.h"
-#include "token/key.h"
-#include "token/mac.h"
+#include "token/sandbox_name.h"
 
 namespace cordon::node {
 
-// 40 characters: version, cell, node, epoch, ten random bytes, and a short MAC over all of it. A
-// gateway reads from it where to go; a node turns away what it has not made before it looks
+// A gateway reads from a name where to go; a node turns away what it has not made before it looks
 // anywhere.
 class SandboxIds {
  public:
-  struct Place {
-    std::uint16_t cell = 0;
-    std::uint32_t node = 0;
-    std::uint32_t epoch = 0;  // which start of the node made it
-    friend bool operator==(const Place&, const Place&) = default;
-  };
+  using Place = token::SandboxPlace;
 
-  SandboxIds(const token::AudienceKey& key, Place place);
+  SandboxIds(const token::AudienceKey& key, Place place) : names_{key}, place_{place} {}
 
   Result<SandboxId> make() const;
   // Where it was made, under this key; nothing: it is none of ours.
-  std::optional<Place> read(const SandboxId& id) const;
+  std::optional<Place> read(const SandboxId& id) const { return names_.read(id); }
 
  private:
-  std::uint32_t mac(std::span<const std::byte> bytes) const;
-
-  token::Secret key_;
+  token::SandboxNames names_;
   Place place_;
 };
 

@@ -33,4 +33,11 @@ RevocationId revocation_id(std::span<const std::byte, kDigestSize> tag) noexcept
   return id;
 }
 
+Result<RevocationId> revocation_id_from(std::string_view text) {
+  RevocationId id{};
+  if (from_hex(text, id)) return id;
+  return Error{Errc::invalid,
+               "a revocation id has 32 hexadecimal digits; see cordon token inspect"};
+}
+
 }  // namespace cordon::token

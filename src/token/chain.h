@@ -3,6 +3,7 @@
 // token can add one, and nobody can take one off.
 #pragma once
 
+#include "base/result.h"
 #include "token/key.h"
 #include "token/layout.h"
 #include "token/mac.h"
@@ -16,5 +17,8 @@ Secret next_tag(const Secret& tag, Bytes caveat) noexcept;
 
 // Names the token with this tag, and all that were derived from it; tells nothing of the tag.
 RevocationId revocation_id(std::span<const std::byte, kDigestSize> tag) noexcept;
+
+// 32 hexadecimal digits, as `cordon token inspect` prints them.
+Result<RevocationId> revocation_id_from(std::string_view text);
 
 }  // namespace cordon::token

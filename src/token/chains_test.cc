@@ -188,5 +188,14 @@ TEST(Budgets, OnlyShrinkInAChain) {
   }
 }
 
+TEST(RevocationIdText, HasOneLength) {
+  EXPECT_TRUE(revocation_id_from("00112233445566778899aabbccddeeff"));
+  for (const char* text :
+       {"", "00", "00112233445566778899aabbccddeef", "00112233445566778899aabbccddeefg",
+        "+0112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff0"}) {
+    EXPECT_FALSE(revocation_id_from(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace cordon::token

@@ -6,18 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "api/rest/origin.h"
 #include "api/rest/rights.h"
 #include "base/log.h"
+#include "gate/origin.h"
 
 namespace cordon::api::e2b {
 namespace {
 
 using token::Operation;
-
-constexpr std::string_view kSandboxField = "E2b-Sandbox-Id";
-constexpr std::string_view kPortField = "E2b-Sandbox-Port";
-constexpr std::string_view kSignedPath = "/files";
 
 // The words of API v1 for its right and its record, and what serves it here.
 struct ControlRoute {
@@ -58,33 +54,6 @@ constexpr std::array kRoutes = {
     row("GET", "/templates/{template}/tags", Operation::sandbox_read, &Face::list_tags),
     row("DELETE", "/templates/{template}", Operation::sandbox_destroy, &Face::remove_template),
 };
-
-// Where paths of theirs begin; what this face does not have of them it refuses in its own words.
-constexpr std::array<std::string_view, 8> kTops = {"/sandboxes", "/v2/sandboxes", "/snapshots",
-                                                   "/templates", "/v2/templates", "/v3/templates",
-                                                   "/volumes",   "/secrets"};
-
-bool is_below(std::string_view path, std::string_view top) {
-  return path == top || (path.starts_with(top) && path[top.size()] == '/');
-}
-
-struct HostPlace {
-  std::string port;
-  std::string sandbox;
-};
-
-// Of a host that names a port of a sandbox: "3000-ID.any.domain".
-std::optional<HostPlace> host_place(const http::RequestHead& head) {
-  const std::string& host = head.host.host;
-  const std::size_t dot = host.find('.');
-  const std::size_t hyphen = host.find('-');
-  if (dot == std::string::npos || hyphen >= dot || hyphen == 0) return std::nullopt;
-  HostPlace place{host.substr(0, hyphen), host.substr(hyphen + 1, dot - hyphen - 1)};
-  if (place.port.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  // What follows a further hyphen is for nobody.
-  place.sandbox = place.sandbox.substr(0, place.sandbox.find('-'));
-  return SandboxId::parse(place.sandbox) ? std::optional{place} : std::nullopt;
-}
 
 // Clients write a colon, which names of templates have before their tag, as its number.
 std::string with_colons(std::string path) {
@@ -128,13 +97,6 @@ async::Task<void> end_with(Call& call, ConnectError error) {
   co_return co_await call.exchange.finish();
 }
 
-bool Face::is_for(const http::RequestHead& head) {
-  if (http::count(head.fields, kSandboxField) > 0 || host_place(head)) return true;
-  const std::string& path = head.target.path;
-  return path == kSignedPath ||
-         std::ranges::any_of(kTops, [&](std::string_view top) { return is_below(path, top); });
-}
-
 async::Task<void> Face::handle(http::Exchange& exchange) {
   const http::RequestHead& head = exchange.head();
   Call call{.exchange = exchange,
@@ -147,13 +109,9 @@ async::Task<void> Face::handle(http::Exchange& exchange) {
             .route = nullptr,
             .record = &record_};
   Status served;
-  if (const auto place = host_place(head)) {
-    served = co_await serve_inside(call, place->sandbox, place->port);
-  } else if (http::count(head.fields, kSandboxField) > 0) {
-    const auto sandbox = http::only(head.fields, kSandboxField);
-    const auto port = http::only(head.fields, kPortField);
-    served = co_await serve_inside(call, sandbox.value_or(""), port.value_or(""));
-  } else if (head.target.path == kSignedPath) {
+  if (const auto named = gate::named_sandbox(head)) {
+    served = co_await serve_inside(call, named->sandbox, named->port);
+  } else if (head.target.path == gate::kSignedPath) {
     served = co_await serve_signed(call);
   } else {
     served = co_await serve_control(call);
@@ -209,7 +167,7 @@ async::Task<void> Face::serve_control(Call& call) {
   CO_TRY(call.query, read_query(head.target.query.value_or(std::string{})));
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   CO_TRY_DO(authorise(call.authority, {chosen->route, call.places, call.query, call.tenant}, now));
-  CO_TRY_DO(check_origin(head, parts_.settings.origins));
+  CO_TRY_DO(gate::check_origin(head, parts_.settings.origins));
   CO_TRY_DO(record_.begun(call));
   co_return co_await (this->*chosen->handler)(call);
 }

@@ -22,12 +22,13 @@
 #include "api/rest/call.h"
 #include "api/rest/call_record.h"
 #include "api/rest/file_call.h"
-#include "api/rest/gate.h"
 #include "api/rest/routes.h"
 #include "async/scope.h"
 #include "async/task.h"
 #include "audit/log.h"
 #include "base/clock.h"
+#include "gate/gate.h"
+#include "gate/named_sandbox.h"
 #include "http/exchange.h"
 #include "node/archive_worker.h"
 #include "node/audit_disk.h"
@@ -55,7 +56,7 @@ class Face {
   struct Parts {
     node::Residents& residents;
     const node::Settings& settings;
-    const Gate& gate;
+    const gate::Gate& gate;
     const Clock& clock;
     const node::SandboxIds& ids;
     node::Quotas& quotas;
@@ -71,9 +72,6 @@ class Face {
         tokens_{std::move(tokens)},
         record_{executor, parts_.log, parts_.clock},
         template_files_{parts_.settings.state, parts_.archives} {}
-
-  // Whether a request is for it; all others are for API v1.
-  static bool is_for(const http::RequestHead& head);
 
   // What it follows beyond a request lives in `scope`, which ends after all calls.
   void live_in(async::Scope& scope) { scope_ = &scope; }

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request for a server inside a sandbox: passed on, and its answer passed back. Neither side is
-// believed: both are read strictly and written anew.
+// One request for a server inside a sandbox: what of it goes in, and what of the answer comes out.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
-#include "async/scope.h"
 #include "async/task.h"
-#include "base/clock.h"
 #include "http/exchange.h"
-#include "http/framing.h"
-#include "http/upgraded.h"
+#include "http/forward.h"
 #include "node/resident.h"
 
 namespace cordon::api {
@@ -36,49 +30,20 @@ http::RequestHead inner_head(const http::RequestHead& outer, std::string path, s
 // Of its answer, as the client gets it: without what only we say.
 http::Fields outer_fields(http::Fields fields, std::string request);
 
-struct PortTimes {
-  std::chrono::nanoseconds head =
-      std::chrono::seconds{60};  // of the answer, from the request's end
-  std::chrono::nanoseconds idle = std::chrono::minutes{15};  // of silence in what follows
-};
+using PortTimes = http::ForwardTimes;
 
 class PortExchange {
  public:
-  // `exchange` outlives it.
+  // `exchange` outlives it. `request`: its id.
   PortExchange(const asio::any_io_executor& executor, http::Exchange& exchange,
                std::unique_ptr<sandbox::Tunnel> tunnel, std::string request, PortTimes times = {});
-  PortExchange(const PortExchange&) = delete;
-  PortExchange& operator=(const PortExchange&) = delete;
 
   // `timeout`: the server inside took too long. Other errors: it has gone, or speaks no HTTP. Where
   // the answer had begun it breaks off.
-  async::Task<void> run(http::RequestHead inner);
+  async::Task<void> run(http::RequestHead inner) { return forward_.run(std::move(inner)); }
 
  private:
-  static async::Task<void> run_in(async::Scope& scope, PortExchange*& self, std::string& head);
-  asio::awaitable<void> watch();
-  asio::awaitable<void> pump_body();
-  async::Task<http::ResponseHead> read_head();
-  async::Task<void> pass_body(http::ResponseHead answer, http::Framing framing);
-  async::Task<void> relay(async::Scope& scope, http::ResponseHead answer);
-  asio::awaitable<void> pump_client();
-  // What the server inside says next, in `held_`; nothing in it: the end.
-  async::Task<void> fill();
-  async::Task<void> give(std::string bytes);
-  void allow(std::chrono::nanoseconds time) { deadline_ = Ticks::clock::now() + time; }
-
-  http::Exchange& exchange_;
-  std::unique_ptr<sandbox::Tunnel> tunnel_;  // nothing: given up
-  std::string request_;                      // its id
-  PortTimes times_;
-  http::RequestHead inner_;
-  http::Framing sent_;  // of the request
-  bool upgrades_ = false;
-  bool is_late_ = false;
-  Ticks deadline_;
-  asio::steady_timer look_;
-  std::string held_;
-  std::unique_ptr<http::Upgraded> upgraded_;
+  http::Forward forward_;
 };
 
 }  // namespace cordon::api

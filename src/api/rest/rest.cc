@@ -10,11 +10,11 @@
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
-#include "api/rest/origin.h"
 #include "api/rest/rights.h"
 #include "async/unless.h"
 #include "async/waiting.h"
 #include "base/log.h"
+#include "gate/origin.h"
 #include "token/key.h"
 
 namespace cordon::api {
@@ -66,7 +66,7 @@ async::Task<void> Rest::serve(Call& call, const Route& route) {
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   CO_TRY_DO(authorise(call.authority, {route, call.places, call.query, call.tenant}, now));
-  CO_TRY_DO(check_origin(call.exchange.head(), parts_.settings.origins));
+  CO_TRY_DO(gate::check_origin(call.exchange.head(), parts_.settings.origins));
   CO_TRY_DO(record_.begun(call));
   if (route.lasts && !call.authority.revocations().empty()) {
     co_return co_await serve_while_valid(call, route);

@@ -11,11 +11,11 @@
 #include "api/rest/call.h"
 #include "api/rest/call_record.h"
 #include "api/rest/collecting.h"
-#include "api/rest/gate.h"
 #include "api/rest/routes.h"
 #include "async/task.h"
 #include "audit/log.h"
 #include "base/clock.h"
+#include "gate/gate.h"
 #include "http/exchange.h"
 #include "http/server_limits.h"
 #include "node/api_keys.h"
@@ -38,7 +38,7 @@ class Rest {
     node::Residents& residents;
     node::Brokers& brokers;
     const node::Settings& settings;
-    const Gate& gate;
+    const gate::Gate& gate;
     node::Revocations& revocations;
     node::ApiKeys& keys;
     const Clock& clock;

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/rest/gate.h"
+#include "gate/gate.h"
 #include "token/api_key.h"
 #include "token/token.h"
 
@@ -143,16 +143,16 @@ class Node {
     return keys;
   }
 
-  std::optional<Bearer> key(std::string_view text) const {
+  std::optional<gate::Bearer> key(std::string_view text) const {
     const auto found = keys_.find(text);
     if (found == keys_.end()) return std::nullopt;
-    return Bearer{found->second, "id"};
+    return gate::Bearer{found->second, "id"};
   }
 
   ManualClock clock_{kNow};
   std::map<std::string, token::Authority, std::less<>> keys_;
   std::set<token::RevocationId> revoked_;
-  Gate gate_;
+  gate::Gate gate_;
 };
 
 token::OperationIn only(Operation operation) {

@@ -24,7 +24,7 @@ journal::Revocation revocation_of(const token::Authority& shown, WallTime now) {
 
 // By its id alone nobody knows whose it is.
 Result<journal::Revocation> by_id(const Call& call, const std::string& text, WallTime now) {
-  TRY(const node::RevocationId id, node::revocation_id_from(text));
+  TRY(const node::RevocationId id, token::revocation_id_from(text));
   const auto& own = call.authority.revocations();
   if (!own.empty() && own.back() == id) return revocation_of(call.authority, now);
   if (!is_unbound_operator(call.authority)) {

@@ -22,6 +22,7 @@
 #include "async/spdlog_sink.h"
 #include "audit/log_directory.h"
 #include "base/log.h"
+#include "gate/named_sandbox.h"
 #include "http/server.h"
 #include "node/adoption.h"
 #include "node/audit_disk.h"
@@ -179,8 +180,8 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   CO_TRY(parts.listeners, co_await node::KeptListeners::open(settings, parts.launcher));
   CO_TRY(http::ServerSetup setup, setup_of(settings, *parts.listeners));
   setup.handler = [&](http::Exchange& exchange) {
-    return api::e2b::Face::is_for(exchange.head()) ? parts.e2b.handle(exchange)
-                                                   : parts.rest.handle(exchange);
+    return gate::is_for_e2b(exchange.head()) ? parts.e2b.handle(exchange)
+                                             : parts.rest.handle(exchange);
   };
   CO_TRY(parts.server, http::Server::create(co_await asio::this_coro::executor, std::move(setup)));
   log(LogLevel::info, "cordond", "serving",
@@ -248,16 +249,16 @@ async::Task<void> serve(Opened& opened) {
   api::e2b::AccessTokens access_tokens{opened.key.secret()};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(opened.key));
-  const auto find_key = [&](std::string_view text) -> std::optional<api::Bearer> {
+  const auto find_key = [&](std::string_view text) -> std::optional<gate::Bearer> {
     const auto key = api_keys.find(text);
     if (!key) return std::nullopt;
-    return api::Bearer{key->authority, key->id};
+    return gate::Bearer{key->authority, key->id};
   };
-  const api::Gate gate{std::move(keys),
-                       {0, ::geteuid()},
-                       [&](const token::RevocationId& id) { return revocations.has(id); },
-                       find_key,
-                       opened.clock};
+  const gate::Gate gate{std::move(keys),
+                        {0, ::geteuid()},
+                        [&](const token::RevocationId& id) { return revocations.has(id); },
+                        find_key,
+                        opened.clock};
   node::Archives archives{executor,
                           {.program = node::unpack_program(),
                            .entries = settings.transfers.entries,

@@ -17,7 +17,7 @@
 #include "token/key.h"
 #include "token/verify.h"
 
-namespace cordon::api {
+namespace cordon::gate {
 
 // Who asks.
 struct Bearer {
@@ -53,4 +53,4 @@ class Gate {
   const Clock& clock_;
 };
 
-}  // namespace cordon::api
+}  // namespace cordon::gate

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/rest/origin.h"
+#include "gate/origin.h"
 
 #include <gtest/gtest.h>
 
-namespace cordon::api {
+namespace cordon::gate {
 namespace {
 
 http::RequestHead asking(std::initializer_list<const char*> origins, bool upgrades = true) {
@@ -41,4 +41,4 @@ TEST(Origin, IsAskedOfUpgradesHoweverTheyAreSpelt) {
 }
 
 }  // namespace
-}  // namespace cordon::api
+}  // namespace cordon::gate

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/rest/origin.h"
+#include "gate/origin.h"
 
 #include <algorithm>
 
 #include "http/upgrade.h"
 
-namespace cordon::api {
+namespace cordon::gate {
 
 Status check_origin(const http::RequestHead& head, const std::vector<std::string>& allowed) {
   constexpr std::string_view kField = "Origin";
@@ -18,4 +18,4 @@ Status check_origin(const http::RequestHead& head, const std::vector<std::string
                "may in `listen.origins`"};
 }
 
-}  // namespace cordon::api
+}  // namespace cordon::gate

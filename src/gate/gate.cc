@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/rest/gate.h"
+#include "gate/gate.h"
 
 #include <algorithm>
 
 #include "token/api_key.h"
 
-namespace cordon::api {
+namespace cordon::gate {
 namespace {
 
 constexpr std::string_view kTokenField = "Authorization";
@@ -65,4 +65,4 @@ Result<token::Authority> Gate::examine(std::string_view text) const {
   return Error{Errc::invalid, "this is no token of this node, or it has expired already"};
 }
 
-}  // namespace cordon::api
+}  // namespace cordon::gate

@@ -8,10 +8,10 @@
 #include "base/result.h"
 #include "http/head.h"
 
-namespace cordon::api {
+namespace cordon::gate {
 
 // Whose page asks for an upgrade: browsers say it of every WebSocket, and hold none back by
 // themselves. Programs that are no browser say nothing. `denied`: it is none of `allowed`.
 Status check_origin(const http::RequestHead& head, const std::vector<std::string>& allowed);
 
-}  // namespace cordon::api
+}  // namespace cordon::gate
