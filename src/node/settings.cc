@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/settings.h"
 
-#include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
-#include "os/ip_address.h"
-#include "policy/glob.h"
 #include "policy/image_name.h"
 #include "policy/keys.h"
 #include "policy/section.h"
@@ -20,6 +16,7 @@
 namespace cordon::node {
 namespace {
 
+using gate::take_path;
 using policy::Key;
 using policy::Kind;
 using policy::Section;
@@ -107,95 +104,6 @@ constexpr Key kKeys[] = {
     {"tenants.*.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
     {"tenants.*.requests", Kind::integer, "served at once, streams too", {}, 1, kMostRequests},
 };
-
-bool is_path(std::string_view path) { return policy::is_normal_path(path) && path != "/"; }
-
-void take_path(const Section& section, std::string_view name, std::string& into) {
-  auto text = section.text(name);
-  if (!text) return;
-  if (is_path(text->value)) {
-    into = std::move(text->value);
-    return;
-  }
-  section.problem(name, fmt::format("`{}`: {} is no absolute path without `.`, `..`, `//` or a "
-                                    "slash at the end",
-                                    name, policy::in_quotes(text->value)));
-}
-
-std::optional<TcpAddress> tcp_address(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  const std::string_view digits = text.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc{} || end != digits.data() + digits.size() || port == 0)
-    return std::nullopt;
-  const auto address = os::IpAddress::parse(std::string{host});
-  if (!address || (host.find(':') != std::string_view::npos) != bracketed) return std::nullopt;
-  return TcpAddress{std::string{host}, port};
-}
-
-// As a browser writes it: scheme, host and perhaps port, in small letters and with nothing behind.
-bool is_origin(std::string_view text) {
-  const std::size_t slashes = text.find("://");
-  if (slashes == std::string_view::npos) return false;
-  const std::string_view scheme = text.substr(0, slashes);
-  const std::string_view authority = text.substr(slashes + 3);
-  return (scheme == "https" || scheme == "http") && !authority.empty() &&
-         std::ranges::all_of(authority, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                  std::string_view{"-.:[]"}.contains(c);
-         });
-}
-
-void read_origins(const Section& listen, Settings& settings) {
-  for (auto& origin : listen.texts("origins").items) {
-    if (!is_origin(origin.value)) {
-      listen.problem("origins", fmt::format("`origins`: {} is no origin; write \"https://HOST\" or "
-                                            "\"https://HOST:PORT\", in small letters",
-                                            policy::in_quotes(origin.value)));
-    }
-    settings.origins.push_back(std::move(origin.value));
-  }
-}
-
-void read_listen(const Section& listen, Settings& settings) {
-  read_origins(listen, settings);
-  take_path(listen, "unix", settings.unix_socket);
-  take_path(listen, "certificate", settings.certificate);
-  take_path(listen, "key", settings.key);
-  take_path(listen, "client_authority", settings.client_authority);
-  if (const auto tcp = listen.text("tcp")) {
-    settings.tcp = tcp_address(tcp->value);
-    if (!settings.tcp) {
-      listen.problem("tcp",
-                     fmt::format("`tcp`: {} is no ADDRESS:PORT; write \"127.0.0.1:7070\", or "
-                                 "\"[::1]:7070\"",
-                                 policy::in_quotes(tcp->value)));
-    }
-  }
-  if (settings.certificate.empty() != settings.key.empty()) {
-    listen.problem(settings.key.empty() ? "certificate" : "key",
-                   "`certificate` and `key` go together: name both, or none");
-  }
-  if (!settings.client_authority.empty() && settings.certificate.empty()) {
-    listen.problem("client_authority",
-                   "`client_authority`: clients are asked for a certificate under TLS only; name "
-                   "`certificate` and `key`");
-  }
-  const bool secret = !settings.certificate.empty();
-  const bool near =
-      settings.tcp && (settings.tcp->host.starts_with("127.") || settings.tcp->host == "::1");
-  if (settings.tcp && !near && !secret) {
-    listen.problem(
-        "tcp", fmt::format("`tcp`: {} is reachable from elsewhere, and tokens would go there in "
-                           "the clear; name `certificate` and `key`, or listen on 127.0.0.1",
-                           policy::in_quotes(settings.tcp->host)));
-  }
-}
 
 Quota read_quota(const Section& section) {
   Quota quota;
@@ -299,7 +207,14 @@ Settings read(const Section& top) {
   take_path(top, "token_key", settings.token_key);
   take_path(top, "ceiling", settings.ceiling);
   take_path(top, "image_store", settings.image_store);
-  read_listen(top.section("listen"), settings);
+  gate::Listening listening{.unix_socket = settings.unix_socket};
+  gate::read_listening(top.section("listen"), listening);
+  settings.unix_socket = std::move(listening.unix_socket);
+  settings.tcp = std::move(listening.tcp);
+  settings.certificate = std::move(listening.certificate);
+  settings.key = std::move(listening.key);
+  settings.client_authority = std::move(listening.client_authority);
+  settings.origins = std::move(listening.origins);
   settings.quota = read_quota(top.section("quota"));
   settings.transfers = read_transfers(top.section("transfers"));
   settings.templates = read_templates(top.section("templates"));

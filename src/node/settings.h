@@ -11,15 +11,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "gate/listening.h"
 #include "policy/problem.h"
 
 namespace cordon::node {
 
-struct TcpAddress {
-  std::string host;  // an address, never a name
-  std::uint16_t port = 0;
-  friend bool operator==(const TcpAddress&, const TcpAddress&) = default;
-};
+using gate::TcpAddress;
 
 // Absent: no bound of this kind but the node's own.
 struct Quota {

@@ -2,23 +2,21 @@
 // One request to API v1 after it was found who asks: its parts, and the ways to answer it.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "async/task.h"
+#include "gate/query.h"
 #include "http/exchange.h"
 #include "token/authority.h"
 #include "wire/problem_answer.h"
 
 namespace cordon::api {
 
-// What follows the question mark: each name once, percent signs resolved. `invalid`: it cannot be
-// read in one way.
-using Query = std::map<std::string, std::string, std::less<>>;
-Result<Query> read_query(std::string_view text);
+using gate::Query;
+using gate::read_query;
 
 class CallRecord;
 struct Route;

@@ -127,9 +127,6 @@ class Rest {
                                 const token::Authority& authority) const;
 
   async::Task<void> attach(Call& call, bool takes_input);
-  // What taking back a token that was shown means. `denied`: it is of another tenant.
-  Result<journal::Revocation> shown_for_revocation(const Call& call, const std::string& text) const;
-
   // Of the sandbox that the call names, where it has ended and is the tenant's.
   async::Task<std::optional<node::EndedSandbox>> ended_sandbox(const Call& call) const;
   // `not_found`: it is not there, or of another tenant.

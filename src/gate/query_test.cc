@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/rest/call.h"
+#include "gate/query.h"
 
 #include <gtest/gtest.h>
 
-namespace cordon::api {
+namespace cordon::gate {
 namespace {
 
 TEST(QueryString, IsNamesAndValues) {
@@ -25,4 +25,4 @@ TEST(QueryString, ThatCanBeReadInTwoWaysIsRefused) {
 }
 
 }  // namespace
-}  // namespace cordon::api
+}  // namespace cordon::gate
