@@ -73,6 +73,7 @@ void add_token(CLI::App& app, Context& context) {
   mint->add_option("--expires", options->expires,
                    "how long it holds: like 90s, 10m, 2h or 30d (24h); never: an operator's only");
   add_json(*mint, *options);
+  mint->add_flag("--e2b", options->for_e2b, "as clients of E2B take it: e2b_ and digits");
   mint->callback([options, &context] { token_mint(*options, context); });
 
   CLI::App* const attenuate =

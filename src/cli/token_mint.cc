@@ -11,6 +11,7 @@
 #include "cli/text_file.h"
 #include "cli/token_verbs.h"
 #include "os/random.h"
+#include "token/api_key.h"
 #include "token/token.h"
 
 namespace cordon::cli {
@@ -62,14 +63,15 @@ Result<std::string> attenuate(const TokenOptions& options, std::vector<token::Ca
 }
 
 // The token alone, so that it can go where it is needed.
-void print(const Result<std::string>& text, bool as_json, Context& context) {
+void print(const Result<std::string>& text, const TokenOptions& options, Context& context) {
   if (!text) return fail(context, text.error());
-  if (!as_json) {
-    context.out << *text << '\n';
+  const std::string shown = options.for_e2b ? token::e2b_key_of_token(*text) : *text;
+  if (!options.json) {
+    context.out << shown << '\n';
     return;
   }
   const auto contents = token::read(*text);
-  context.out << json::object{{"token", *text},
+  context.out << json::object{{"token", shown},
                               {"revocation", contents ? to_hex(contents->revocation) : ""}}
               << '\n';
 }
@@ -109,13 +111,13 @@ Result<std::string> read_token(const TokenOptions& options, Context& context) {
 void token_mint(const TokenOptions& options, Context& context) {
   auto typed = typed_for_mint(options);
   if (!typed) return fail_typed(context, typed.error());
-  print(mint(options, *std::move(typed)), options.json, context);
+  print(mint(options, *std::move(typed)), options, context);
 }
 
 void token_attenuate(const TokenOptions& options, Context& context) {
   auto typed = typed_for_attenuate(options);
   if (!typed) return fail_typed(context, typed.error());
-  print(attenuate(options, *std::move(typed), context), options.json, context);
+  print(attenuate(options, *std::move(typed), context), options, context);
 }
 
 }  // namespace cordon::cli

@@ -31,6 +31,7 @@ struct TokenOptions {
   std::string from;                // the root that it is derived from
   unsigned number = 1;
   bool json = false;
+  bool for_e2b = false;
 };
 
 void token_key(const TokenOptions& options, Context& context);

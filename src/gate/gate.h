@@ -25,6 +25,10 @@ struct Bearer {
   std::string key{};  // the id of the API key that was shown; empty: none was
 };
 
+// From a gateway: the ids of the right that it has made this one of, in hexadecimal digits and one
+// space apart. With any of them taken back this one falls too. Whoever says so himself has less.
+inline constexpr std::string_view kChainField = "Cordon-Chain";
+
 // The key of this text; nothing: there is none.
 using FindKey = std::function<std::optional<Bearer>(std::string_view text)>;
 
@@ -35,7 +39,8 @@ class Gate {
   Gate(std::vector<token::AudienceKey> keys, std::vector<std::uint32_t> operators,
        token::IsRevoked is_revoked, FindKey find_key, const Clock& clock);
 
-  // By `Authorization: Bearer`, with a token or an API key, or by `X-API-Key`, with a key.
+  // By `Authorization: Bearer`, with a token or an API key, or by `X-API-Key`, with a key, which may
+  // have a token in it.
   // `denied`, always with the same words. What is shown counts, also from an operator.
   Result<Bearer> admit(const http::RequestHead& head, const http::Peer& peer) const;
 
@@ -44,7 +49,9 @@ class Gate {
   Result<token::Authority> examine(std::string_view text) const;
 
  private:
+  Result<Bearer> admit_shown(const http::RequestHead& head, const http::Peer& peer) const;
   Result<Bearer> by_key(std::string_view text) const;
+  Result<Bearer> by_token(std::string_view text) const;
 
   std::vector<token::AudienceKey> keys_;
   std::vector<std::uint32_t> operators_;

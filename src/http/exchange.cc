@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/exchange.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "http/chunked.h"
@@ -50,6 +52,7 @@ Result<std::string> Exchange::head_bytes(int status, Fields fields, const Framin
   ResponseHead head{
       .status = status, .version = head_.version, .announced = {}, .fields = std::move(fields)};
   head.fields.push_back({.name = "Date", .value = std::string{server_.date()}});
+  if (server_.also) std::ranges::move(server_.also(), std::back_inserter(head.fields));
   return serialise(head, framing, after);
 }
 

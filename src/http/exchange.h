@@ -29,6 +29,7 @@ class Exchange {
     const ServerLimits& limits;
     const bool& is_draining;
     std::function<std::string_view()> date;
+    std::function<Fields()> also{};  // said with each answer; empty: nothing
   };
   Exchange(RequestHead head, const Peer& peer, Stream& stream, SharedInbox& inbox,
            const Server& server);

@@ -41,6 +41,7 @@ Server::Server(const asio::any_io_executor& executor, ServerSetup setup)
       tls_{std::move(setup.tls)},
       ended_{executor, asio::steady_timer::time_point::max()},
       look_{executor} {
+  house_.seen.also = std::move(setup.also);
   house_.on_busy = [this] {
     if (!is_looking_) look_.cancel();
   };

@@ -29,6 +29,7 @@ struct ServerSetup {
   std::vector<Listening> listeners;
   std::optional<ServerTls> tls;
   Handler handler;
+  std::function<Fields()> also{};  // fields that are said with each answer of a handler
   ServerLimits limits{};
   ServerTimes times{};
 };

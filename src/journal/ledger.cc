@@ -40,6 +40,11 @@ constexpr const char* kSteps[] = {
     "INSERT INTO starts VALUES (0);"
     "PRAGMA user_version = 4;"
     "COMMIT",
+    // 5: whether the node takes nothing new.
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE starts ADD COLUMN draining INTEGER NOT NULL DEFAULT 0;"
+    "PRAGMA user_version = 5;"
+    "COMMIT",
 };
 constexpr auto kVersion = static_cast<std::int64_t>(std::size(kSteps));
 
@@ -69,6 +74,8 @@ constexpr std::string_view kStatements[] = {
     "DELETE FROM keys WHERE id = ?",
     "SELECT id, digest, tenant, label, created, authority FROM keys ORDER BY id",
     "UPDATE starts SET count = count + 1 RETURNING count",
+    "SELECT draining FROM starts",
+    "UPDATE starts SET draining = ?",
 };
 
 std::int64_t number(WallTime time) { return time.time_since_epoch().count(); }
@@ -303,6 +310,18 @@ Result<std::uint32_t> Ledger::count_start() {
   TRY(const bool more, count.step());
   if (more) return Error{Errc::invalid, "journal: more than one count of starts"};
   return number;
+}
+
+Result<bool> Ledger::is_draining() {
+  Statement& ask = statements_[kDraining];
+  TRY(const bool row, ask.step());
+  const bool is_draining = row && ask.number(0) != 0;
+  ask.reset();
+  return is_draining;
+}
+
+Status Ledger::set_draining(bool is_draining) {
+  return done(statements_[kSetDraining].bind(std::int64_t{is_draining ? 1 : 0}).run());
 }
 
 Status Ledger::begin(bool durable) {

@@ -109,6 +109,10 @@ class Ledger {
   // One more; gives how many there were, this one included.
   Result<std::uint32_t> count_start();
 
+  // Whether an operator has it take nothing new.
+  Result<bool> is_draining();
+  Status set_draining(bool is_draining);
+
   // Of those that have ended: the oldest go at the next sweep.
   static constexpr std::int64_t kMostEnded = 20'000;
 
@@ -152,6 +156,8 @@ class Ledger {
     kRemoveKey,
     kKeys,
     kStart,
+    kDraining,
+    kSetDraining,
     kCount
   };
   std::vector<Statement> statements_;

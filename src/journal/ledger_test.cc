@@ -215,7 +215,7 @@ TEST_F(LedgerTest, RefusesWhatIsNoJournalOfItsVersion) {
   }
   EXPECT_EQ(Ledger::open(path()).error().text(),
             path() +
-                ": a journal of version 7, this program knows version 4: start the program "
+                ": a journal of version 7, this program knows version 5: start the program "
                 "that wrote it");
 }
 
@@ -255,6 +255,20 @@ TEST_F(LedgerTest, CountsStarts) {
   Ledger ledger = open();
   EXPECT_EQ(*ledger.count_start(), 4U);
   EXPECT_EQ(*ledger.count_start(), 5U);
+}
+
+TEST_F(LedgerTest, RemembersWhetherTheNodeTakesNothingNew) {
+  {
+    Ledger ledger = open();
+    EXPECT_FALSE(*ledger.is_draining());
+    ASSERT_TRUE(ledger.set_draining(true));
+    EXPECT_TRUE(*ledger.is_draining());
+  }
+  Ledger ledger = open();
+  EXPECT_TRUE(*ledger.is_draining());
+  ASSERT_TRUE(ledger.set_draining(false));
+  EXPECT_FALSE(*ledger.is_draining());
+  EXPECT_EQ(*ledger.count_start(), 1U);
 }
 
 TEST_F(LedgerTest, IsItsOwnersAlone) {

@@ -12,6 +12,7 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "node/held_grant.h"
+#include "node/room.h"
 #include "node/settings.h"
 #include "plan/lower.h"
 #include "policy/policy.h"
@@ -33,6 +34,7 @@ struct Admitted {
 struct WhyNotAdmitted {
   policy::Problems problems{"request"};
   std::vector<Denial> denials;
+  std::optional<NoRoom> no_room;  // it was not looked at: another node may take it
 };
 
 // What a sandbox is for.

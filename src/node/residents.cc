@@ -58,11 +58,13 @@ Result<Residents::Prepared> Residents::prepare(const std::string& tenant,
                                                const token::Authority& authority,
                                                WhyNotAdmitted& why, Purpose purpose) {
   TRY(SandboxId id, parts_.ids.make());
+  TRY(Room::Place place, parts_.room.take(why.no_room));
   TRY(Admitted admitted,
       parts_.admission.admit(id, tenant, std::move(request), authority, why, purpose));
   TRY(Quotas::Share share, parts_.quotas.take(tenant, demand_of(admitted.lowered)));
   TRY(Budgets::Share budget, parts_.budgets.take(authority, admitted.lowered));
-  return Prepared{std::move(id), tenant, std::move(admitted), std::move(share), std::move(budget)};
+  return Prepared{std::move(id),    tenant,           std::move(admitted),
+                  std::move(place), std::move(share), std::move(budget)};
 }
 
 // What a tenant asked for and cannot be is none of our failures.
@@ -243,9 +245,10 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
   tell_of_processes(*resident);
   living_.emplace(id, resident);
   ++counts_.created;
-  scope_->spawn(host(resident, {std::move(prepared.share), std::move(prepared.budget),
-                                std::move(prepared.responses), std::move(prepared.network),
-                                std::move(prepared.secrets), std::move(prepared.monitored)}));
+  scope_->spawn(host(
+      resident, {std::move(prepared.place), std::move(prepared.share), std::move(prepared.budget),
+                 std::move(prepared.responses), std::move(prepared.network),
+                 std::move(prepared.secrets), std::move(prepared.monitored)}));
   const auto written = co_await parts_.journal.write(
       journal::Durability::process,
       [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
@@ -302,7 +305,8 @@ asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belong
 
 async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowered,
                                        std::unique_ptr<sandbox::Sandbox> sandbox) {
-  Belongings belongings{parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
+  Belongings belongings{parts_.room.take_over(),
+                        parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
                         parts_.budgets.take_over(facts.charges),
                         responses_of(lowered, facts.id, facts.tenant),
                         {},

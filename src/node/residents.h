@@ -86,6 +86,7 @@ class Residents {
     const Admission& admission;
     Quotas& quotas;
     Budgets& budgets;
+    Room& room;
     Networks& networks;
     Brokers& brokers;
     Events& events;
@@ -146,6 +147,7 @@ class Residents {
     SandboxId id;
     std::string tenant;
     Admitted admitted;
+    Room::Place place;
     Quotas::Share share;
     Budgets::Share budget;
     std::unique_ptr<Responses> responses{};     // nothing: its policy has none
@@ -170,6 +172,7 @@ class Residents {
   async::Task<std::unique_ptr<sandbox::Sandbox>> launch(Prepared& prepared);
   // What a sandbox has beside itself, until its end.
   struct Belongings {
+    Room::Place place;
     Quotas::Share share;
     Budgets::Share budget;
     std::unique_ptr<Responses> responses;  // outlives those that count

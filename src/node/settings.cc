@@ -12,6 +12,7 @@
 #include "policy/value.h"
 #include "token/caveat.h"
 #include "token/key.h"
+#include "token/sandbox_name.h"
 
 namespace cordon::node {
 namespace {
@@ -34,6 +35,8 @@ constexpr std::int64_t kMostHeadSeconds = 86'400;
 constexpr std::int64_t kMostDays = 36'500;
 constexpr std::int64_t kMostEvents = 1'000'000;
 constexpr std::int64_t kMostTemplates = 1'000;
+constexpr std::int64_t kMostCell = 65'535;
+constexpr std::int64_t kMostNode = 4'294'967'295;
 
 constexpr Key kKeys[] = {
     {"name", Kind::text, "the audience of tokens for this node"},
@@ -82,6 +85,11 @@ constexpr Key kKeys[] = {
      kMostMemory},
     {"templates.disk", Kind::size, "for what its steps write", {}, kLeastMemory, kMostMemory},
     {"templates.egress_allowlist", Kind::texts, "what such a sandbox reaches"},
+
+    {"fleet", Kind::table, "the node's place among many"},
+    {"fleet.cell", Kind::integer, "its cell", {}, 0, kMostCell},
+    {"fleet.node", Kind::integer, "its number there", {}, 0, kMostNode},
+    {"fleet.slots", Kind::integer, "sandboxes that it takes", {}, 1, kMostSandboxes},
 
     {"audit", Kind::table, "the record of what happens"},
     {"audit.durability", Kind::choice, "when a record counts: group or strict", "group strict"},
@@ -159,6 +167,30 @@ AuditSettings read_audit(const Section& section) {
   return audit;
 }
 
+// What it is called follows from its place: a gateway knows it by that name alone.
+void read_fleet(const Section& top, Settings& settings) {
+  if (top.find("fleet") == nullptr) return;
+  const Section fleet = top.section("fleet");
+  FleetPlace place;
+  for (const std::string_view needed : {"cell", "node", "slots"}) {
+    if (fleet.find(needed) == nullptr) {
+      top.problem("fleet",
+                  fmt::format("[fleet] needs `cell`, `node` and `slots`; `{}` is missing", needed));
+      return;
+    }
+  }
+  if (const auto cell = fleet.integer("cell")) place.cell = static_cast<std::uint16_t>(cell->value);
+  if (const auto node = fleet.integer("node")) place.node = static_cast<std::uint32_t>(node->value);
+  if (const auto slots = fleet.integer("slots")) place.slots = slots->value;
+  const std::string called = token::audience_of_node(place.cell, place.node);
+  if (top.find("name") != nullptr && settings.name != called) {
+    top.problem("name", fmt::format("`name`: node {} of cell {} is called \"{}\"; leave it out",
+                                    place.node, place.cell, called));
+  }
+  settings.name = called;
+  settings.fleet = place;
+}
+
 void read_images(const Section& images, Settings& settings) {
   for (const policy::Entry& entry : images.entries()) {
     const Section image{&entry.value, images.problems()};
@@ -219,6 +251,7 @@ Settings read(const Section& top) {
   settings.transfers = read_transfers(top.section("transfers"));
   settings.templates = read_templates(top.section("templates"));
   settings.audit = read_audit(top.section("audit"));
+  read_fleet(top, settings);
   read_images(top.section("images"), settings);
   read_tenants(top.section("tenants"), settings);
   if (auto image = top.text("default_image")) {

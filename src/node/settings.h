@@ -69,6 +69,14 @@ struct AuditSettings {
   friend bool operator==(const AuditSettings&, const AuditSettings&) = default;
 };
 
+// What it is in a fleet.
+struct FleetPlace {
+  std::uint16_t cell = 0;
+  std::uint32_t node = 0;
+  std::uint64_t slots = 0;  // sandboxes that it takes
+  friend bool operator==(const FleetPlace&, const FleetPlace&) = default;
+};
+
 struct Settings {
   std::string name = "node";                      // the audience of its tokens
   std::string state = "/var/lib/cordon";          // its own directory: journal and log
@@ -89,6 +97,7 @@ struct Settings {
   Transfers transfers;
   TemplateSettings templates;
   AuditSettings audit;
+  std::optional<FleetPlace> fleet;  // nothing: it is a node by itself
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

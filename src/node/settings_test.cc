@@ -88,6 +88,15 @@ ceiling = "/etc/cordon/acme.toml"
   EXPECT_EQ(*settings, expected);
 }
 
+// A gateway knows a node by this name alone: its tokens, its certificate.
+TEST(Settings, InAFleetNameTheNodeByItsPlace) {
+  policy::Problems problems{"cordond.toml"};
+  const auto settings = read_settings("[fleet]\ncell = 7\nnode = 42\nslots = 100", problems);
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->name, "node-7-42");
+  EXPECT_EQ(settings->fleet, (FleetPlace{.cell = 7, .node = 42, .slots = 100}));
+}
+
 TEST(Settings, HaveDefaultsForAll) { EXPECT_EQ(wrong(""), ""); }
 
 struct Wrong {
@@ -137,6 +146,10 @@ const Wrong kWrong[] = {
      "cordond.toml:1:10: `ACME` is no name of a tenant; allowed are 1 to 64 of a-z, 0-9 and -"},
     {"AnAudienceOfOtherLetters", "name = \"Box\"",
      "cordond.toml:1:8: `name`: `Box` is none; allowed are 1 to 32 of a-z, 0-9 and -"},
+    {"APlaceInAFleetThatLacksSlots", "[fleet]\ncell = 1\nnode = 2",
+     "cordond.toml:1:1: [fleet] needs `cell`, `node` and `slots`; `slots` is missing"},
+    {"ANameOfAnotherNode", "name = \"box\"\n[fleet]\ncell = 1\nnode = 2\nslots = 3",
+     "cordond.toml:1:8: `name`: node 2 of cell 1 is called \"node-1-2\"; leave it out"},
     {"NoTransferAtAll", "[transfers]\nat_once = 0",
      "cordond.toml:2:11: `at_once`: 0 is out of range; allowed are 1 to 1000"},
     {"TwoMistakes", "[transfers]\nat_once = -1\nfoo = 1",

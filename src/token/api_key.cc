@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/id.h"
+#include "token/layout.h"
 
 namespace cordon::token {
 namespace {
@@ -27,6 +28,19 @@ std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random) {
 
 std::string e2b_key_of(std::string_view text) {
   return std::string{kE2bKeyPrefix} + to_hex(as_bytes(text.substr(kApiKeyPrefix.size())));
+}
+
+std::string e2b_key_of_token(std::string_view token) {
+  return std::string{kE2bKeyPrefix} + to_hex(as_bytes(token));
+}
+
+std::optional<std::string> token_in_e2b_key(std::string_view key) {
+  if (!key.starts_with(kE2bKeyPrefix)) return std::nullopt;
+  key.remove_prefix(kE2bKeyPrefix.size());
+  std::string token(key.size() / 2, '\0');
+  if (!from_hex(key, std::as_writable_bytes(std::span{token}))) return std::nullopt;
+  if (!token.starts_with(kTokenPrefix)) return std::nullopt;
+  return token;
 }
 
 Result<Digest> api_key_digest(std::string_view text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,12 @@ std::string api_key_from(std::span<const std::byte, kApiKeyBytes> random);
 
 // Before: `text` is a key as api_key_from gives it.
 std::string e2b_key_of(std::string_view text);
+
+// A token as clients take it that want digits there. Such a key is kept nowhere: it is known by its
+// tag wherever the token is, also in a fleet.
+std::string e2b_key_of_token(std::string_view token);
+// Nothing: the key is none that has a token in it.
+std::optional<std::string> token_in_e2b_key(std::string_view key);
 
 // What is kept, and looked up by: it leads to no key. `invalid`: not a key in one of its two
 // spellings.

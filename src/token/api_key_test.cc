@@ -39,6 +39,18 @@ TEST(ApiKey, IsTheSameInHexadecimalDigits) {
   }
 }
 
+TEST(ApiKey, MayHaveATokenInIt) {
+  const std::string key = e2b_key_of_token("cdn1_AbC-_");
+  EXPECT_EQ(key, "e2b_63646e315f4162432d5f");
+  EXPECT_EQ(token_in_e2b_key(key), "cdn1_AbC-_");
+  EXPECT_FALSE(api_key_digest(key));
+  for (const std::string& other :
+       {std::string{"e2b_"}, key + "6", "e2b_" + std::string{"63646E315f41"}, key.substr(4),
+        e2b_key_of(api_key_from(std::array<std::byte, kApiKeyBytes>{}))}) {
+    EXPECT_FALSE(token_in_e2b_key(other)) << other;
+  }
+}
+
 TEST(ApiKey, IsKeptAsADigestOfTheWholeText) {
   const std::string text = api_key_from(std::array<std::byte, kApiKeyBytes>{});
   const auto digest = api_key_digest(text);

@@ -87,6 +87,10 @@ class Authority {
   // ends what is being done with it.
   const std::vector<RevocationId>& revocations() const noexcept { return revocations_; }
   void add_revocation(const RevocationId& id) { revocations_.push_back(id); }
+  // It was made of another right, with these: the oldest of all.
+  void derived_from(const std::vector<RevocationId>& ids) {
+    revocations_.insert(revocations_.begin(), ids.begin(), ids.end());
+  }
 
   // All that it was narrowed by, in their order: with them another is as narrow as this.
   const std::vector<Narrowed>& caveats() const noexcept { return caveats_; }

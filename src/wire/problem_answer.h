@@ -21,6 +21,7 @@ struct ProblemAnswer {
   std::vector<Denial> denials;            // of a plan, all of them
   std::string entry;                      // of an archive: where it was refused
   std::string rule;                       // and by which rule: "unsafe_path"
+  std::string no_room;                    // "full": another node may take it; said in a header
 };
 
 // By what the client can do about it.

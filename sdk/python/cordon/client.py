@@ -47,8 +47,16 @@ class Client:
         return Health.from_json(self._connection.ask("GET", "/v1/health", refuses=False).json)
 
     def node(self) -> NodeInfo:
-        """Its name, version, images, and how many sandboxes live; for an operator."""
+        """Its name, version, images, how many sandboxes live and whether it takes new ones; for an operator."""
         return NodeInfo.from_json(self._connection.ask("GET", "/v1/node").json)
+
+    def drain_node(self) -> NodeInfo:
+        """It takes no new sandboxes, also after a restart; what lives goes on. For an operator."""
+        return NodeInfo.from_json(self._connection.ask("POST", "/v1/node/drain").json)
+
+    def resume_node(self) -> NodeInfo:
+        """It takes new sandboxes again; for an operator."""
+        return NodeInfo.from_json(self._connection.ask("POST", "/v1/node/resume").json)
 
     def metrics(self) -> str:
         """In the text form of Prometheus; for an operator."""

@@ -321,6 +321,7 @@ class NodeInfo(Value):
     sandboxes: int = 0
     images: Tuple[str, ...] = ()
     default_image: str = ""
+    draining: bool = False
 
     @classmethod
     def _read(cls, raw: Json) -> Dict[str, Any]:

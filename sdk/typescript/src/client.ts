@@ -4,7 +4,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { Connection, parseAddress, usualNode } from './connection.js'
 import { Sandbox, type CommandOptions, type EventOptions } from './sandbox.js'
 import {
-  readEvent, readKey, readRecord, readRun, readSandbox, type ApiKey, type AuditRecord, type Event, type Health, type Json, type NodeInfo,
+  readEvent, readKey, readNode, readRecord, readRun, readSandbox, type ApiKey, type AuditRecord, type Event, type Health, type Json, type NodeInfo,
   type RunResult,
 } from './values.js'
 
@@ -64,13 +64,19 @@ export class Client {
     return { status: raw.status ?? '', version: raw.version ?? '', raw }
   }
 
-  /** Its name, version, images, and how many sandboxes live; for an operator. */
+  /** Its name, version, images, how many sandboxes live and whether it takes new ones; for an operator. */
   async node(): Promise<NodeInfo> {
-    const raw = (await this.connection.ask('GET', '/v1/node')).json
-    return {
-      name: raw.name ?? '', version: raw.version ?? '', sandboxes: raw.sandboxes ?? 0, images: raw.images ?? [],
-      defaultImage: raw.default_image ?? '', raw,
-    }
+    return readNode((await this.connection.ask('GET', '/v1/node')).json)
+  }
+
+  /** It takes no new sandboxes, also after a restart; what lives goes on. For an operator. */
+  async drainNode(): Promise<NodeInfo> {
+    return readNode((await this.connection.ask('POST', '/v1/node/drain')).json)
+  }
+
+  /** It takes new sandboxes again; for an operator. */
+  async resumeNode(): Promise<NodeInfo> {
+    return readNode((await this.connection.ask('POST', '/v1/node/resume')).json)
   }
 
   /** In the text form of Prometheus; for an operator. */

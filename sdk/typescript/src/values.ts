@@ -217,6 +217,7 @@ export interface NodeInfo {
   readonly sandboxes: number
   readonly images: readonly string[]
   readonly defaultImage: string
+  readonly draining: boolean
   readonly raw: Json
 }
 
@@ -316,6 +317,13 @@ export function readFileInfo(raw: Json): FileInfo {
 
 export function readChange(raw: Json): FileChange {
   return { event: raw.event ?? '', name: bytesOf(raw, 'name').toString(), directory: raw.directory ?? false, move: raw.move, raw }
+}
+
+export function readNode(raw: Json): NodeInfo {
+  return {
+    name: raw.name ?? '', version: raw.version ?? '', sandboxes: raw.sandboxes ?? 0, images: raw.images ?? [],
+    defaultImage: raw.default_image ?? '', draining: raw.draining ?? false, raw,
+  }
 }
 
 export function readKey(raw: Json): ApiKey {

@@ -85,6 +85,9 @@ async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem) {
   const int status = problem.status == 422 ? 400 : problem.status;
   http::Fields fields = stream_fields(call, "application/json");
   if (status == 429) fields.push_back({"Retry-After", "1"});
+  if (!problem.no_room.empty()) {
+    fields.push_back({std::string{node::kNoRoomField}, problem.no_room});
+  }
   return call.exchange.answer(status, std::move(fields), error_json(status, words_of(problem)));
 }
 

@@ -2,6 +2,7 @@
 #include "api/rest/call.h"
 
 #include "api/rest/call_record.h"
+#include "node/room.h"
 
 namespace cordon::api {
 
@@ -23,8 +24,11 @@ async::Task<void> answer_nothing(Call& call) {
 
 async::Task<void> answer_problem(Call& call, const wire::ProblemAnswer& problem) {
   if (call.record != nullptr) call.record->refused(call, problem);
-  return call.exchange.answer(problem.status, stream_fields(call, "application/problem+json"),
-                              wire::to_json(problem));
+  http::Fields fields = stream_fields(call, "application/problem+json");
+  if (!problem.no_room.empty()) {
+    fields.push_back({std::string{node::kNoRoomField}, problem.no_room});
+  }
+  return call.exchange.answer(problem.status, std::move(fields), wire::to_json(problem));
 }
 
 http::Fields stream_fields(const Call& call, std::string_view type) {

@@ -18,11 +18,38 @@ async::Task<void> Rest::health(Call& call) {
 
 async::Task<void> Rest::node(Call& call) {
   CO_TRY_DO(only_known(call, {}));
+  co_return co_await answer_node(call);
+}
+
+// What lives goes on. It holds over deaths of the node, until it is told to go on.
+async::Task<void> Rest::set_draining(Call& call, bool is_draining) {
+  CO_TRY_DO(only_known(call, {}));
+  parts_.room.drain(is_draining);
+  CO_TRY_DO(co_await parts_.journal.write(
+      journal::Durability::power,
+      [is_draining](journal::Ledger& ledger) { return ledger.set_draining(is_draining); }));
+  co_return co_await answer_node(call);
+}
+
+async::Task<void> Rest::drain_node(Call& call) { return set_draining(call, true); }
+async::Task<void> Rest::resume_node(Call& call) { return set_draining(call, false); }
+
+async::Task<void> Rest::answer_node(Call& call) {
+  const node::Room::Gauge gauge = parts_.room.gauge();
   wire::JsonWriter json;
   json.begin_object();
   json.text("name", parts_.settings.name);
   json.text("version", CORDON_VERSION);
   json.number("sandboxes", std::uint64_t{parts_.residents.size()});
+  json.boolean("draining", gauge.is_draining);
+  json.number("start", std::uint64_t{gauge.start});
+  if (const auto& fleet = parts_.settings.fleet) {
+    json.number("cell", std::uint64_t{fleet->cell});
+    json.number("node", std::uint64_t{fleet->node});
+    json.number("seq", gauge.seq);
+    json.number("slots", gauge.slots);
+    json.number("free", gauge.free);
+  }
   json.key("images");
   json.begin_array();
   for (const auto& [name, directory] : parts_.settings.images) json.text(name);

@@ -29,8 +29,8 @@ http::RequestHead inner_head(const http::RequestHead& outer, std::string path, s
   inner.host = {.host = "localhost", .port = port};
   http::strip_hop_by_hop(inner.fields);
   for (const std::string_view ours :
-       {"proxy-authorization", "cordon-tenant", "expect", "e2b-sandbox-id", "e2b-sandbox-port",
-        "e2b-traffic-access-token", "x-access-token"}) {
+       {"proxy-authorization", "cordon-tenant", "cordon-chain", "expect", "e2b-sandbox-id",
+        "e2b-sandbox-port", "e2b-traffic-access-token", "x-access-token"}) {
     http::remove_all_spellings(inner.fields, ours);
   }
   if (credentials == Credentials::of_the_inner) return inner;
@@ -42,7 +42,7 @@ http::RequestHead inner_head(const http::RequestHead& outer, std::string path, s
 
 http::Fields outer_fields(http::Fields fields, std::string request) {
   http::strip_hop_by_hop(fields);
-  for (const std::string_view ours : {"date", "cordon-request"}) {
+  for (const std::string_view ours : {"date", "cordon-request", "cordon-gauge", "cordon-no-room"}) {
     http::remove_all_spellings(fields, ours);
   }
   fields.push_back({"Cordon-Request", std::move(request)});

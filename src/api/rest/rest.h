@@ -36,6 +36,8 @@ class Rest {
   // All outlive it.
   struct Parts {
     node::Residents& residents;
+    node::Room& room;
+    journal::Journal& journal;
     node::Brokers& brokers;
     const node::Settings& settings;
     const gate::Gate& gate;
@@ -61,6 +63,8 @@ class Rest {
   // node.cc
   async::Task<void> health(Call& call);
   async::Task<void> node(Call& call);
+  async::Task<void> drain_node(Call& call);
+  async::Task<void> resume_node(Call& call);
   async::Task<void> metrics(Call& call);
   // tokens.cc
   async::Task<void> revoke_token(Call& call);
@@ -127,6 +131,8 @@ class Rest {
                                 const token::Authority& authority) const;
 
   async::Task<void> attach(Call& call, bool takes_input);
+  async::Task<void> answer_node(Call& call);
+  async::Task<void> set_draining(Call& call, bool is_draining);
   // Of the sandbox that the call names, where it has ended and is the tenant's.
   async::Task<std::optional<node::EndedSandbox>> ended_sandbox(const Call& call) const;
   // `not_found`: it is not there, or of another tenant.

@@ -26,6 +26,8 @@ enum class About : std::uint8_t { everybody, node, tenant, sandbox, file };
 const std::map<std::string, About> kAbout = {
     {"GET /v1/health", About::everybody},
     {"GET /v1/node", About::node},
+    {"POST /v1/node/drain", About::node},
+    {"POST /v1/node/resume", About::node},
     {"GET /metrics", About::node},
     {"POST /v1/run", About::tenant},
     {"POST /v1/tokens/revoke", About::tenant},

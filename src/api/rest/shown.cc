@@ -51,6 +51,12 @@ wire::ProblemAnswer problem_with(const Error& error, const node::WhyNotAdmitted&
   wire::ProblemAnswer problem = wire::problem_of(error);
   problem.problems = why.problems.all();
   problem.denials = why.denials;
+  if (why.no_room) {
+    const bool is_full = *why.no_room == node::NoRoom::full;
+    problem.code = is_full ? "CORDON-NODE-FULL" : "CORDON-NODE-DRAINING";
+    problem.remedy = is_full ? "end a sandbox, or ask another node" : "ask another node";
+    problem.no_room = to_string(*why.no_room);
+  }
   return problem;
 }
 

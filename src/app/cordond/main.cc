@@ -141,6 +141,7 @@ struct Opened {
   std::vector<journal::Revocation> revocations;
   std::vector<journal::KeyRow> keys;
   std::uint32_t start;  // which one of this node's it is
+  bool is_draining;     // since before
 };
 
 // What serves, once all of it stands. Everything that it starts ends in `scope`, before its parts.
@@ -154,6 +155,7 @@ struct Parts {
   node::Brokers& brokers;
   node::Monitor& monitor;
   node::Residents& residents;
+  node::Room& room;
   api::Rest& rest;
   api::e2b::Face& e2b;
   std::unique_ptr<http::Server>& server;
@@ -183,6 +185,11 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
     return gate::is_for_e2b(exchange.head()) ? parts.e2b.handle(exchange)
                                              : parts.rest.handle(exchange);
   };
+  if (settings.fleet) {
+    setup.also = [&room = parts.room] {
+      return http::Fields{{std::string{node::kGaugeField}, gauge_text(room.gauge())}};
+    };
+  }
   CO_TRY(parts.server, http::Server::create(co_await asio::this_coro::executor, std::move(setup)));
   log(LogLevel::info, "cordond", "serving",
       {{"socket", settings.unix_socket},
@@ -209,7 +216,12 @@ async::Task<void> serve(Opened& opened) {
   CO_TRY(const HostFacts host, host_facts_from(launcher.facts()));
   CO_TRY(const node::Admission admission, node::Admission::create(settings, host));
   sandbox::ServiceBackend backend{executor, launcher};
-  const node::SandboxIds ids{opened.key, {.epoch = opened.start}};
+  const auto place = settings.fleet.value_or(node::FleetPlace{});
+  const node::SandboxIds ids{opened.key,
+                             {.cell = place.cell, .node = place.node, .epoch = opened.start}};
+  node::Room room{opened.start,
+                  settings.fleet ? std::optional{place.slots} : std::optional<std::uint64_t>{},
+                  opened.is_draining};
   node::Quotas quotas{settings, opened.clock};
   node::Budgets budgets{opened.clock};
   node::AuditDisk disk{executor, opened.log, settings.audit};
@@ -239,6 +251,7 @@ async::Task<void> serve(Opened& opened) {
                              .admission = admission,
                              .quotas = quotas,
                              .budgets = budgets,
+                             .room = room,
                              .networks = networks,
                              .brokers = brokers,
                              .events = events,
@@ -269,6 +282,8 @@ async::Task<void> serve(Opened& opened) {
   std::unique_ptr<http::Server> server;
   api::Rest rest{executor,
                  {.residents = residents,
+                  .room = room,
+                  .journal = opened.journal,
                   .brokers = brokers,
                   .settings = settings,
                   .gate = gate,
@@ -301,7 +316,7 @@ async::Task<void> serve(Opened& opened) {
                      std::move(access_tokens)};
   std::optional<node::KeptListeners> listeners;
   Parts parts{opened,  launcher,  backend, disk, sealing, networks, brokers,
-              monitor, residents, rest,    e2b,  server,  listeners};
+              monitor, residents, room,    rest, e2b,     server,   listeners};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);
@@ -336,11 +351,12 @@ Status run(const node::Settings& settings) {
   TRY(std::vector<journal::Revocation> revocations, ledger.revocations());
   TRY(std::vector<journal::KeyRow> keys, ledger.keys());
   TRY(const std::uint32_t start, ledger.count_start());
+  TRY(const bool is_draining, ledger.is_draining());
   journal::Journal journal{std::move(ledger)};
   asio::io_context loop{1};
   Opened opened{settings,        std::move(key), *audit,          std::move(directory),
                 journal,         clock,          std::move(rows), std::move(revocations),
-                std::move(keys), start};
+                std::move(keys), start,          is_draining};
   const Status served = async::block_on(loop, serve(opened));
   set_log_sink(nullptr);
   return served;
