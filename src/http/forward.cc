@@ -26,7 +26,7 @@ bool has_body(const Framing& framing) {
   return framing.kind == FramingKind::length || framing.kind == FramingKind::chunked;
 }
 
-bool is_bare(int status) { return status == 204 || status == 304; }
+bool is_bodiless(int status) { return status == 204 || status == 304; }
 
 }  // namespace
 
@@ -190,7 +190,7 @@ async::Task<void> Forward::withhold(ResponseHead answer, Framing framing) {
 
 async::Task<void> Forward::pass_body(ResponseHead answer, Framing framing) {
   Fields fields = rules_.outer_fields(std::move(answer.fields));
-  if (is_bare(answer.status)) {
+  if (is_bodiless(answer.status)) {
     is_whole_ = true;
     co_return co_await exchange_.answer(answer.status, std::move(fields), {});
   }
