@@ -88,6 +88,16 @@ async::Task<http::ResponseHead> send(http::Client& client, AskJob& job) {
   co_return co_await client.head();
 }
 
+std::string_view code_of(const NodeAnswer& answer) {
+  if (answer.is_good() || !answer.json.is_object()) return {};
+  const auto& object = answer.json.get_object();
+  const auto* const code = object.if_contains("code");
+  const auto* const detail = object.if_contains("detail");
+  const bool is_problem =
+      code != nullptr && code->is_string() && detail != nullptr && detail->is_string();
+  return is_problem ? std::string_view{code->get_string()} : std::string_view{};
+}
+
 async::Task<NodeAnswer> ask_in(async::Scope& scope, AskJob& job) {
   const auto executor = co_await asio::this_coro::executor;
   if (job.sent != nullptr) *job.sent = Sent::no;
@@ -95,7 +105,13 @@ async::Task<NodeAnswer> ask_in(async::Scope& scope, AskJob& job) {
   const Connection connection{scope, executor, std::move(socket)};
   CO_TRY(const http::ResponseHead head, co_await send(*connection, job));
   CO_TRY(std::string body, co_await (*connection).read_body(kLargestAnswer));
-  co_return read_answer(head.status, std::move(body));
+  NodeAnswer answer = read_answer(head.status, std::move(body));
+  // A gateway says of the node behind it what a connection to the node would have shown.
+  const std::string_view code = code_of(answer);
+  const bool is_away = code == "CORDON-FLEET-NODE-AWAY";
+  if (!is_away && code != "CORDON-FLEET-ANSWER-LOST") co_return answer;
+  if (is_away && job.sent != nullptr) *job.sent = Sent::no;
+  co_return Error{Errc::unavailable, std::string{answer.json.at("detail").as_string()}};
 }
 
 // Gives `take` every whole line of `held`, and leaves the rest. False: it has had enough.

@@ -88,6 +88,11 @@ void Members::unanswered(NodeId node, Ticks now) {
   ++found->second.failures;
 }
 
+void Members::drains(NodeId node, bool is_draining) {
+  const auto found = members_.find(node);
+  if (found != members_.end()) found->second.summary.is_draining = is_draining;
+}
+
 bool Members::is_due(const Member& member, Ticks now) const {
   return !member.is_dead && !member.has_lease && member.silent_since &&
          now - *member.silent_since >= rules_.grace && now - member.lease_gone_at >= rules_.grace &&
@@ -120,6 +125,11 @@ std::optional<Standing> Members::standing(NodeId node, Ticks now) const {
   const bool is_silent = member.silent_since.has_value();
   if (!is_believed || is_silent || member.summary.is_draining) return Standing::kept;
   return Standing::placeable;
+}
+
+bool Members::has_lease(NodeId node) const {
+  const auto found = members_.find(node);
+  return found != members_.end() && found->second.has_lease;
 }
 
 const Summary* Members::summary(NodeId node) const {

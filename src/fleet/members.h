@@ -51,6 +51,8 @@ class Members {
   // It answered us, or it did not. Of a node that is not known: nothing.
   void answered(NodeId node, Ticks now);
   void unanswered(NodeId node, Ticks now);
+  // It said so by another way than its key, which follows. Of a node that is not known: nothing.
+  void drains(NodeId node, bool is_draining);
   // Those that are dead from now on, told once. None while more than half of a cell does not
   // answer: then it is we who are cut off.
   std::vector<NodeId> declare_dead(Ticks now);
@@ -58,6 +60,7 @@ class Members {
   // Nothing: not known.
   std::optional<Standing> standing(NodeId node, Ticks now) const;
   const Summary* summary(NodeId node) const;
+  bool has_lease(NodeId node) const;
   // Leases of the cell are not believed.
   bool is_frozen(std::uint16_t cell) const;
   std::vector<NodeId> all() const;

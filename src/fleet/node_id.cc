@@ -29,6 +29,15 @@ bool take_words(std::string_view& text, std::string_view words) {
 
 std::string to_string(NodeId node) { return fmt::format("{}.{}", node.cell, node.node); }
 
+std::optional<NodeId> node_named(std::string_view text) {
+  NodeId node;
+  std::string_view left = text;
+  const bool is_read = take_number(left, node.cell) && take_words(left, ".") &&
+                       take_number(left, node.node) && left.empty();
+  if (!is_read || to_string(node) != text) return std::nullopt;
+  return node;
+}
+
 std::string nodes_of(std::uint16_t cell) { return fmt::format("{}{}{}", kCells, cell, kNodes); }
 
 std::string key_of(NodeId node) { return nodes_of(node.cell) + std::to_string(node.node); }

@@ -20,6 +20,8 @@ struct NodeId {
 
 // "7.42", for people and messages.
 std::string to_string(NodeId node);
+// Nothing for a text that to_string does not make.
+std::optional<NodeId> node_named(std::string_view text);
 
 // "/cordon/cells/7/nodes/42": what the node alone may write. Below the prefix of its cell there is
 // nothing else.

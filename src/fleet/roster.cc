@@ -51,6 +51,11 @@ void Roster::unanswered(NodeId node, Ticks now) {
   allow(node, now);
 }
 
+void Roster::drains(NodeId node, bool is_draining, Ticks now) {
+  members_.drains(node, is_draining);
+  allow(node, now);
+}
+
 std::vector<NodeId> Roster::tick(Ticks now) {
   std::vector<NodeId> dead = members_.declare_dead(now);
   for (const NodeId node : members_.all()) allow(node, now);
@@ -66,6 +71,11 @@ std::optional<std::string> Roster::address_of(NodeId node) const {
   const Summary* const summary = members_.summary(node);
   if (summary == nullptr) return std::nullopt;
   return summary->address;
+}
+
+WarmSet Roster::warm_of(NodeId node) const {
+  const Summary* const summary = members_.summary(node);
+  return summary == nullptr ? WarmSet{} : summary->gauge.warm;
 }
 
 // KEY SUMMARY

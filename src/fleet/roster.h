@@ -38,6 +38,8 @@ class Roster {
   // It answered, with its gauge or without; or it did not.
   void answered(NodeId node, const std::optional<Gauge>& gauge, Ticks now);
   void unanswered(NodeId node, Ticks now);
+  // It takes nothing new, or goes on: it said so itself.
+  void drains(NodeId node, bool is_draining, Ticks now);
 
   // Those who are dead from now on. To be called every second or so: time alone changes standings.
   std::vector<NodeId> tick(Ticks now);
@@ -52,6 +54,12 @@ class Roster {
   // Where it is asked, whatever its standing: a sandbox is looked for where it was made as long as
   // the node answers.
   std::optional<std::string> address_of(NodeId node) const;
+  // What it was last said to have at hand.
+  WarmSet warm_of(NodeId node) const;
+  // What it said of itself last; nothing: there is no such node.
+  const Summary* summary(NodeId node) const { return members_.summary(node); }
+  std::uint32_t free_of(NodeId node) const { return placement_.free_of(node); }
+  bool has_lease(NodeId node) const { return members_.has_lease(node); }
   std::optional<Standing> standing(NodeId node, Ticks now) const {
     return members_.standing(node, now);
   }

@@ -61,6 +61,7 @@ std::string encode(const Summary& summary) {
   out.number("free", std::uint64_t{summary.gauge.free});
   out.text("warm", fmt::format("{:x}", summary.gauge.warm.bits()));
   out.boolean("draining", summary.is_draining);
+  out.number("saying", summary.saying);
   out.end_object();
   return out.take();
 }

@@ -99,13 +99,14 @@ class Client:
 class Daemon:
     """A context: all that it made is gone at its end, also on failure."""
 
-    def __init__(self, programs, settings="", floor="", ranges=256, within=(), tools=(), without=(), supervised=False):
+    def __init__(self, programs, settings="", floor="", ranges=256, within=(), tools=(), without=(), supervised=False, place=None, image=None):
         """`within`: words before both programs, which put them elsewhere. `tools`: further programs of the image. `without`: programs of the node that are not there.
-        `supervised`: the launcher starts cordond, which is then known by its pid alone."""
+        `supervised`: the launcher starts cordond, which is then known by its pid alone. `place`: in a fleet (tests/fleet/parties.py). `image`: of another one."""
         self.within, self.tools, self.without, self.supervised = list(within), tuple(tools), set(without), supervised
         self.programs = pathlib.Path(programs).resolve()
-        self.more, self.floor_more, self.ranges = settings, floor, ranges
-        self.uid = 40_000 + os.getpid() % 10_000    # no account has it
+        self.more, self.floor_more, self.ranges, self.place, self.image = settings, floor, ranges, place, image
+        self.number = place.number if place else 0     # of several nodes on one machine
+        self.uid = 40_000 + os.getpid() % 10_000 + 10_000 * self.number    # no account has it
         self.launcher = self.node = None
         self.environment = lambda: None     # this process's own
 
@@ -120,10 +121,11 @@ class Daemon:
 
     def _settle(self):
         self.base.chmod(0o755)
-        self.root = self.base / "image"
-        make_root(self.root, PROGRAMS + self.tools)
-        for name in ("resolv.conf", "hosts", "nsswitch.conf", "cordon-authorities.pem"):     # to be mounted over
-            (self.root / "etc" / name).touch()
+        self.root = self.image or self.base / "image"
+        if not self.image:
+            make_root(self.root, PROGRAMS + self.tools)
+            for name in ("resolv.conf", "hosts", "nsswitch.conf", "cordon-authorities.pem"):     # to be mounted over
+                (self.root / "etc" / name).touch()
         self.bin = self.base / "bin"     # a build tree may lie where an ordinary user cannot look
         self.bin.mkdir()
         programs = {"cordond", "cordon-launcher", "cordon-init", "cordon-egress", "cordon-broker", "cordon-notary", "cordon-relay", "cordon-files", "cordon-unpack", "cordon-keeper",
@@ -137,15 +139,16 @@ class Daemon:
         (self.base / "run").chmod(0o755)
         (self.base / "own").chmod(0o755)
         self.floor = self.base / "floor"
-        self.floor.write_text(f"node_uid = {self.uid}\nfirst_id = {FIRST_ID}\nranges = {self.ranges}\nsource = {self.root}\n"
+        self.floor.write_text(f"node_uid = {self.uid}\nfirst_id = {FIRST_ID + (self.number * self.ranges << 16)}\nranges = {self.ranges}\nsource = {self.root}\n"
                               f"source = {self.base}/state/authorities\nnotary = {self.base}/notary\n"
                               f"{ENGINES.get(ISOLATION, '')}\n{self.floor_more}")
         self.key = self.base / "state/key"
-        subprocess.run([self.programs / "cordon", "token", "key", self.key], capture_output=True, check=True)
+        of_root = ("--from", self.place.root_key, "--audience", self.place.name) if self.place else ()
+        subprocess.run([self.programs / "cordon", "token", "key", *of_root, self.key], capture_output=True, check=True)
         os.chown(self.key, self.uid, self.uid)
         self.socket = str(self.base / "own/cordond.sock")
         self.config = self.base / "cordond.toml"
-        self.config.write_text(f'''name = "node"
+        self.config.write_text(f'''name = "{self.place.name if self.place else "node"}"
 state = "{self.base}/state"
 launcher = "{self.base}/run/launcher"
 token_key = "{self.key}"
@@ -153,6 +156,7 @@ default_image = "small"
 {self.more}
 [listen]
 unix = "{self.socket}"
+{self.place.listen if self.place else ""}
 [images.small]
 dir = "{self.root}"
 ''')

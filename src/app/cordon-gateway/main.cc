@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// cordon-gateway: the API of many nodes as one. It keeps nothing of a sandbox: where each one lives
+// is in its name.
+//
+// cordon-gateway [--config FILE] [--check]
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <string_view>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "async/block_on.h"
+#include "async/scope.h"
+#include "async/spdlog_sink.h"
+#include "base/bytes.h"
+#include "base/log.h"
+#include "confine.h"
+#include "etcd/client.h"
+#include "fleet/gateway.h"
+#include "fleet/gateway_settings.h"
+#include "http/server.h"
+#include "kept_text.h"
+#include "os/file.h"
+#include "os/file_lock.h"
+#include "os/listen_at_path.h"
+#include "os/own_directory.h"
+#include "os/tcp_listen.h"
+#include "token/key_file.h"
+
+namespace {
+
+using namespace cordon;
+
+constexpr const char* kConfig = "/etc/cordon/gateway.toml";
+constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
+constexpr std::size_t kLargestKept = std::size_t{64} << 20U;
+constexpr std::chrono::seconds kDrain{30};
+constexpr std::chrono::seconds kBetweenSaves{10};
+constexpr const char* kMap = "map";
+constexpr const char* kRevocations = "revocations";
+// The audience of the tokens that clients show to a fleet.
+constexpr std::string_view kAudience = "fleet";
+
+// What is wrong has been told when it returns.
+Result<fleet::GatewaySettings> settings_from(const std::string& path) {
+  const auto text = os::read_file(os::at_cwd(), path.c_str(), kLargestFile);
+  if (!text) {
+    static_cast<void>(std::fprintf(stderr, "cordon-gateway: %s\n", text.error().text().c_str()));
+    return text.error();
+  }
+  policy::Problems problems{path};
+  auto settings = fleet::read_gateway_settings(*text, problems);
+  if (settings) return settings;
+  for (const policy::Problem& problem : problems.all()) {
+    static_cast<void>(std::fprintf(stderr, "cordon-gateway: %s\n", to_string(problem).c_str()));
+  }
+  return settings;
+}
+
+Result<token::RootKey> root_key_from(const std::string& path) {
+  TRY(const std::string text, os::read_own_file(path, token::kLongestKeyFile));
+  auto key = token::parse_key_file(as_bytes(text));
+  if (!key) return std::move(key).error().with(path);
+  if (auto* root = std::get_if<token::RootKey>(&*key)) return std::move(*root);
+  return Error{Errc::invalid,
+               path + ": the key of one node; a gateway needs the root, to make tokens for all"};
+}
+
+Result<std::string> content_of(const std::string& path) {
+  return os::read_file(os::at_cwd(), path.c_str(), kLargestFile);
+}
+
+Result<std::optional<etcd::Identity>> identity_of(const fleet::IdentityFiles& files) {
+  if (files.authority.empty()) return std::optional<etcd::Identity>{};
+  etcd::Identity identity;
+  TRY(identity.authority, content_of(files.authority));
+  TRY(identity.certificate, content_of(files.certificate));
+  TRY(identity.key, content_of(files.key));
+  return std::optional{std::move(identity)};
+}
+
+Result<std::optional<http::ClientTls>> towards_nodes(const fleet::IdentityFiles& files) {
+  if (files.authority.empty()) return std::optional<http::ClientTls>{};
+  http::ClientTlsFiles texts;
+  TRY(texts.authorities, content_of(files.authority));
+  TRY(texts.certificates, content_of(files.certificate));
+  TRY(texts.key, content_of(files.key));
+  TRY(http::ClientTls tls, http::ClientTls::create(texts));
+  return std::optional{std::move(tls)};
+}
+
+Result<http::ServerSetup> setup_of(const gate::Listening& listen) {
+  http::ServerSetup setup;
+  TRY(os::Fd local, os::listen_at_path(listen.unix_socket));
+  setup.listeners.push_back({std::move(local), false});
+  if (!listen.tcp) return setup;
+  TRY(const os::IpAddress address, os::IpAddress::parse(listen.tcp->host));
+  TRY(os::Fd tcp, os::tcp_listen(address, listen.tcp->port));
+  const bool has_tls = !listen.certificate.empty();
+  setup.listeners.push_back({std::move(tcp), has_tls});
+  if (!has_tls) return setup;
+  http::ServerTlsFiles files;
+  TRY(files.certificates, content_of(listen.certificate));
+  TRY(files.key, content_of(listen.key));
+  if (!listen.client_authority.empty()) {
+    TRY(files.client_authorities, content_of(listen.client_authority));
+  }
+  TRY(setup.tls, http::ServerTls::create(files));
+  return setup;
+}
+
+// All that was opened and read before the process gave up the right to.
+struct Opened {
+  const fleet::GatewaySettings& settings;
+  token::RootKey root;
+  std::optional<etcd::Identity> identity;
+  std::optional<http::ClientTls> nodes_tls;
+  http::ServerSetup setup;
+  os::Fd state;
+};
+
+// One cluster of etcd and its client.
+struct Cluster {
+  std::unique_ptr<etcd::Transport> transport;
+  std::unique_ptr<etcd::Client> client;
+};
+
+Result<Cluster> cluster_of(const asio::any_io_executor& executor, const Opened& opened,
+                           const std::vector<std::string>& members) {
+  Cluster cluster;
+  TRY(cluster.transport,
+      etcd::Transport::create(executor, {.members = members, .identity = opened.identity}));
+  cluster.client =
+      std::make_unique<etcd::Client>(*cluster.transport, std::random_device{}() % members.size());
+  return cluster;
+}
+
+// A cell that cannot be followed any more leaves the others as they are.
+asio::awaitable<void> follow_cell(fleet::Nodes& nodes, etcd::Client& client, std::uint16_t cell) {
+  const Status ended = co_await nodes.follow_cell(client, cell);
+  log(LogLevel::error, "gateway", "a cell is not followed any more",
+      {{"cell", static_cast<std::int64_t>(cell)},
+       {"why", ended ? std::string{"it ended"} : ended.error().text()}});
+}
+
+asio::awaitable<void> follow_revoked(etcd::Client& client, fleet::Revoked& revoked) {
+  const Status ended = co_await fleet::follow_revocations(client, revoked);
+  log(LogLevel::error, "gateway", "revocations are not followed any more",
+      {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
+}
+
+asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, const os::Fd& state,
+                                   const Clock& clock) {
+  asio::steady_timer pause{co_await asio::this_coro::executor};
+  std::string saved;
+  for (;;) {
+    pause.expires_after(kBetweenSaves);
+    co_await pause.async_wait(asio::use_awaitable);
+    revoked.forget_useless(std::chrono::floor<std::chrono::seconds>(clock.wall()));
+    std::string text = revoked.saved();
+    if (text == saved) continue;
+    const Status kept = gateway::keep_text(state, kRevocations, text);
+    if (kept) saved = std::move(text);
+    if (!kept) {
+      log(LogLevel::error, "gateway", "revocations were not kept for the next start",
+          {{"why", kept.error().text()}});
+    }
+  }
+}
+
+// Returns when a signal asks for the end.
+asio::awaitable<void> until_signal() {
+  asio::signal_set signals{co_await asio::this_coro::executor, SIGTERM, SIGINT};
+  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+struct Parts {
+  Opened& opened;
+  const Clock& clock;
+  Cluster& global;
+  std::map<std::uint16_t, Cluster>& cells;
+  fleet::Nodes& nodes;
+  fleet::Revoked& revoked;
+  fleet::Spread& spread;
+  fleet::LinkHouse& house;
+  http::Server& server;
+};
+
+async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
+  scope.spawn(parts.house.watchdog.run());
+  for (const auto& [cell, cluster] : parts.cells) {
+    scope.spawn(follow_cell(parts.nodes, *cluster.client, cell));
+  }
+  scope.spawn(follow_revoked(*parts.global.client, parts.revoked));
+  scope.spawn(parts.nodes.keep(scope));
+  scope.spawn(parts.spread.keep());
+  scope.spawn(keep_revoked(parts.revoked, parts.opened.state, parts.clock));
+  scope.spawn(parts.server.run());
+  log(LogLevel::info, "gateway", "serving",
+      {{"socket", parts.opened.settings.listen.unix_socket},
+       {"cells", static_cast<std::int64_t>(parts.cells.size())},
+       {"nodes", static_cast<std::int64_t>(parts.nodes.roster().all().size())}});
+  co_await until_signal();
+  co_await parts.server.drain(kDrain);
+  co_return Status{};
+}
+
+async::Task<void> serve(Opened& opened) {
+  const auto executor = co_await asio::this_coro::executor;
+  const SystemClock clock;
+  CO_TRY(token::AudienceKey key, opened.root.derive(kAudience));
+  CO_TRY(Cluster global, cluster_of(executor, opened, opened.settings.etcd));
+  std::map<std::uint16_t, Cluster> cells;
+  for (const auto& [cell, members] : opened.settings.cells) {
+    CO_TRY(Cluster cluster, cluster_of(executor, opened, members));
+    cells.emplace(cell, std::move(cluster));
+  }
+  fleet::Reissue reissue{std::move(opened.root)};
+  fleet::LinkHouse house{executor};
+  if (opened.nodes_tls) house.tls.emplace(*std::move(opened.nodes_tls));
+  fleet::Revoked revoked{executor};
+  if (const auto kept = os::read_own_file(opened.state, kRevocations, kLargestKept)) {
+    revoked.restore(*kept);
+  }
+  fleet::Nodes nodes{house,
+                     reissue,
+                     clock,
+                     {},
+                     [random = std::mt19937_64{std::random_device{}()}](std::size_t end) mutable {
+                       return std::uniform_int_distribution<std::size_t>{0, end - 1}(random);
+                     },
+                     [&opened](const std::string& map) {
+                       const Status kept = gateway::keep_text(opened.state, kMap, map);
+                       if (kept) return;
+                       log(LogLevel::error, "gateway", "the map was not kept for the next start",
+                           {{"why", kept.error().text()}});
+                     }};
+  if (const auto kept = os::read_own_file(opened.state, kMap, kLargestKept)) {
+    nodes.restore(*kept);
+  }
+  fleet::Spread spread{executor, *global.client, revoked, nodes, clock};
+  std::vector<token::AudienceKey> keys;
+  keys.push_back(std::move(key));
+  const gate::Gate gate{std::move(keys),
+                        {0, ::geteuid()},
+                        [&](const token::RevocationId& id) { return revoked.has(id); },
+                        [](std::string_view) -> std::optional<gate::Bearer> { return {}; },
+                        clock};
+  std::unique_ptr<http::Server> server;
+  fleet::Gateway gateway{executor,
+                         {.nodes = nodes,
+                          .reissue = reissue,
+                          .revoked = revoked,
+                          .spread = spread,
+                          .gate = gate,
+                          .origins = opened.settings.listen.origins,
+                          .clock = clock,
+                          .server = [&] { return server->counts(); }}};
+  opened.setup.handler = [&](http::Exchange& exchange) { return gateway.handle(exchange); };
+  CO_TRY(server, http::Server::create(executor, std::move(opened.setup)));
+  Parts parts{opened, clock, global, cells, nodes, revoked, spread, house, *server};
+  co_return co_await async::in_scope(
+      [](async::Scope& scope, Parts* all) -> async::Task<void> {
+        auto served = co_await begin_and_serve(scope, *all);
+        scope.cancel();
+        co_return served;
+      },
+      &parts);
+}
+
+Status run(const fleet::GatewaySettings& settings) {
+  TRY(token::RootKey root, root_key_from(settings.root_key));
+  TRY(os::Fd state, os::open_own_directory(settings.state));
+  if (const Status alone = os::try_flock(state, os::Lock::exclusive); !alone) {
+    return Error{Errc::exists,
+                 settings.state + ": another cordon-gateway has this state directory"};
+  }
+  TRY(auto identity, identity_of(settings.etcd_identity));
+  TRY(auto tls, towards_nodes(settings.nodes));
+  TRY(http::ServerSetup setup, setup_of(settings.listen));
+  // Before the first thread: gRPC makes some.
+  if (Status confined = gateway::confine(settings); !confined) {
+    return std::move(confined).error().with("give up what is not needed");
+  }
+  const SystemClock clock;
+  const auto sink = async::SpdlogSink::to_stderr(clock);
+  set_log_sink(sink.get());
+  asio::io_context loop{1};
+  Opened opened{settings,       std::move(root),  std::move(identity),
+                std::move(tls), std::move(setup), std::move(state)};
+  const Status served = async::block_on(loop, serve(opened));
+  set_log_sink(nullptr);
+  return served;
+}
+
+}  // namespace
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+// Leaks are looked for by a tracer, and nobody may trace who is confined. The modules' own tests
+// look for them.
+// NOLINTNEXTLINE(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the sanitizer's name
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+#endif
+
+// NOLINTNEXTLINE(bugprone-exception-escape): an exception that nobody expects ends it, as it should
+int main(int argc, char** argv) {
+  std::string config = kConfig;
+  bool only_check = false;
+  for (int at = 1; at < argc; ++at) {
+    const std::string_view word = argv[at];
+    if (word == "--check") {
+      only_check = true;
+    } else if (word == "--config" && at + 1 < argc) {
+      config = argv[++at];
+    } else {
+      static_cast<void>(std::fputs("usage: cordon-gateway [--config FILE] [--check]\n", stderr));
+      return 2;
+    }
+  }
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  auto settings = settings_from(config);
+  if (!settings) return 2;
+  if (only_check) return 0;
+  const Status served = run(*settings);
+  if (served) return 0;
+  static_cast<void>(std::fprintf(stderr, "cordon-gateway: %s\n", served.error().text().c_str()));
+  return 1;
+}

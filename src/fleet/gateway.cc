@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/gateway.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "async/unless.h"
+#include "async/waiting.h"
+#include "base/bytes.h"
+#include "base/log.h"
+#include "gate/origin.h"
+#include "hash/sha256.h"
+#include "http/connection.h"
+#include "token/caveat.h"
+#include "token/key.h"
+#include "wire/json_writer.h"
+
+namespace cordon::fleet {
+namespace {
+
+using Kind = Way::Kind;
+
+constexpr std::string_view kTenantField = "Cordon-Tenant";
+constexpr std::chrono::seconds kLongestLook{60};
+
+wire::ProblemAnswer unauthenticated(const Error& error) {
+  return {.status = 401,
+          .code = "CORDON-API-UNAUTHENTICATED",
+          .detail = error.text(),
+          .remedy = "mint one with `cordon token mint`, or ask the operator of this fleet"};
+}
+
+Result<std::string> tenant_of(const http::RequestHead& head, const token::Authority& authority) {
+  if (http::count(head.fields, kTenantField) == 0) {
+    return authority.tenant().value_or(std::string{});
+  }
+  const auto name = http::only(head.fields, kTenantField);
+  if (!name || !token::is_name(*name, token::kLongestTenant)) {
+    return Error{Errc::invalid, fmt::format("{}: one name of a-z, 0-9 and hyphens", kTenantField)};
+  }
+  if (authority.tenant().value_or(std::string{*name}) != *name) {
+    return Error{Errc::denied, fmt::format("{}: the token is of another tenant", kTenantField)};
+  }
+  return std::string{*name};
+}
+
+// Who hears the same answer whichever time it is asked.
+bool may_repeat(const http::RequestHead& head) {
+  return (head.method == "GET" || head.method == "HEAD") && !head.announced.chunked &&
+         head.announced.length.value_or(0) == 0;
+}
+
+}  // namespace
+
+wire::ProblemAnswer node_away(NodeId node, std::string_view why) {
+  return {.status = 503,
+          .code = "CORDON-FLEET-NODE-AWAY",
+          .detail = fmt::format("node {} does not answer: {}", to_string(node), why),
+          .remedy = "what runs there goes on; send the request again"};
+}
+
+wire::ProblemAnswer answer_lost(NodeId node, std::string_view why) {
+  return {.status = 502,
+          .code = "CORDON-FLEET-ANSWER-LOST",
+          .detail = fmt::format("node {} got the request and did not answer it: {}; whether it was "
+                                "done is not known",
+                                to_string(node), why),
+          .remedy = "look at what there is before you send it again"};
+}
+
+wire::ProblemAnswer node_dead(NodeId node) {
+  return {.status = 410,
+          .code = "CORDON-FLEET-NODE-DEAD",
+          .detail = fmt::format("node {} is dead, and the sandboxes that it had are lost",
+                                to_string(node)),
+          .remedy = "make another sandbox"};
+}
+
+Result<gate::Query> query_of(const Asked& asked) {
+  return gate::read_query(asked.exchange.head().target.query.value_or(std::string{}));
+}
+
+async::Task<void> answer_json(Asked& asked, int status, std::string body) {
+  http::Fields fields{{"Content-Type", "application/json"}};
+  co_return co_await asked.exchange.answer(status, std::move(fields), std::move(body));
+}
+
+async::Task<void> answer_problem(Asked& asked, const wire::ProblemAnswer& problem) {
+  http::Fields fields{{"Content-Type", "application/problem+json"}};
+  if (problem.status == 503 || problem.status == 429) fields.push_back({"Retry-After", "1"});
+  if (!asked.way.is_e2b) {
+    co_return co_await asked.exchange.answer(problem.status, std::move(fields),
+                                             wire::to_json(problem));
+  }
+  fields.front().value = "application/json";
+  wire::JsonWriter json;
+  json.begin_object();
+  json.number("code", std::int64_t{problem.status});
+  json.text("message", problem.detail + "; " + problem.remedy);
+  json.end_object();
+  co_return co_await asked.exchange.answer(problem.status, std::move(fields), json.take());
+}
+
+async::Task<void> answer_error(Asked& asked, const Error& error) {
+  co_return co_await answer_problem(asked, wire::problem_of(error));
+}
+
+async::Task<void> Gateway::handle(http::Exchange& exchange) {
+  ++counts_.requests;
+  Asked asked{.exchange = exchange, .way = way_of(exchange.head()), .tenant = {}};
+  const auto served = co_await serve(asked);
+  if (served) co_return Status{};
+  log(LogLevel::info, "gateway", "a request was refused", {{"why", served.error().text()}});
+  if (exchange.is_answered() || exchange.has_faulty_body()) co_return served.error();
+  co_return co_await answer_error(asked, served.error());
+}
+
+async::Task<void> Gateway::serve(Asked& asked) {
+  const http::RequestHead& head = asked.exchange.head();
+  if (asked.way.kind == Kind::own && head.target.path == "/v1/health") {
+    co_return co_await health(asked);
+  }
+  if (asked.way.is_open) co_return co_await serve_by_way(asked);
+  auto bearer = parts_.gate.admit(head, asked.exchange.peer());
+  if (!bearer) co_return co_await answer_problem(asked, unauthenticated(bearer.error()));
+  asked.bearer = *std::move(bearer);
+  CO_TRY(asked.tenant, tenant_of(head, asked.bearer.authority));
+  CO_TRY_DO(gate::check_origin(head, parts_.origins));
+  const token::Authority& authority = asked.bearer.authority;
+  // What we answer ourselves is over at once, and may be the end of this very right.
+  const bool is_brief = asked.way.kind == Kind::own;
+  if (is_brief || (authority.revocations().empty() && !authority.expires())) {
+    co_return co_await serve_by_way(asked);
+  }
+  co_return co_await serve_while_valid(asked);
+}
+
+bool Gateway::is_invalid(const Asked& asked) const {
+  const token::Authority& authority = asked.bearer.authority;
+  return parts_.revoked.has_any(authority.revocations()) ||
+         authority.is_expired(std::chrono::floor<std::chrono::seconds>(parts_.clock.wall()));
+}
+
+// A second is the measure of expiry; and the clock of the wall may be set meanwhile.
+asio::awaitable<void> Gateway::until_invalid(const Asked& asked) {
+  using asio::experimental::awaitable_operators::operator||;
+  const auto expires = [](const Gateway& self, const Asked& of) -> asio::awaitable<void> {
+    asio::steady_timer look{co_await asio::this_coro::executor};
+    while (!self.is_invalid(of)) {
+      using std::chrono::milliseconds;
+      const auto end = of.bearer.authority.expires();
+      const auto left = end ? std::chrono::ceil<milliseconds>(*end - self.parts_.clock.wall())
+                            : milliseconds{kLongestLook};
+      look.expires_after(std::clamp(left, milliseconds{1}, milliseconds{kLongestLook}));
+      co_await look.async_wait(async::kQuiet);
+    }
+  };
+  co_await (parts_.revoked.until_any(asked.bearer.authority.revocations()) ||
+            expires(*this, asked));
+}
+
+async::Task<void> Gateway::serve_while_valid(Asked& asked) {
+  return async::unless(
+      until_invalid(asked), [this, &asked] { return is_invalid(asked); }, serve_by_way(asked),
+      Error{Errc::denied, "the token was revoked, or has expired"});
+}
+
+async::Task<void> Gateway::serve_by_way(Asked& asked) {
+  switch (asked.way.kind) {
+    case Kind::own:
+      return own(asked);
+    case Kind::sandbox:
+      return to_sandbox(asked);
+    case Kind::create:
+      return create(asked);
+    case Kind::sandboxes:
+      return asked.way.is_e2b ? list_e2b(asked) : list(asked);
+    case Kind::events:
+      return stream_events(asked);
+    case Kind::all:
+      return to_all(asked);
+    case Kind::one:
+      return to_named(asked);
+    case Kind::home:
+      return to_home(asked);
+    case Kind::nowhere:
+      return answer_problem(
+          asked, {.status = 501,
+                  .code = "CORDON-FLEET-NO-NODE",
+                  .detail = "this address does not say which sandbox it is about, and a fleet has "
+                            "many nodes",
+                  .remedy = "use the address whose host begins with the port and the sandbox"});
+    case Kind::anywhere:
+      return anywhere(asked);
+  }
+  std::unreachable();
+}
+
+Result<http::Fields> Gateway::rights_for(const Asked& asked, NodeId node) {
+  TRY(const std::string token, parts_.reissue.for_node(asked.bearer, node, parts_.clock.wall()));
+  http::Fields fields{{"Authorization", "Bearer " + token}};
+  const auto& chain = asked.bearer.authority.revocations();
+  if (!chain.empty()) {
+    std::string ids;
+    for (const token::RevocationId& id : chain) {
+      if (!ids.empty()) ids += ' ';
+      ids += to_hex(id);
+    }
+    fields.push_back({std::string{gate::kChainField}, std::move(ids)});
+  }
+  if (!asked.tenant.empty()) fields.push_back({std::string{kTenantField}, asked.tenant});
+  return fields;
+}
+
+Result<http::RequestHead> Gateway::head_for(const Asked& asked, NodeId node) {
+  http::RequestHead inner = asked.exchange.head();
+  inner.version = http::Version::http11;
+  if (asked.target) inner.target = *asked.target;
+  http::strip_hop_by_hop(inner.fields);
+  for (const std::string_view ours : {gate::kChainField, std::string_view{"expect"}}) {
+    http::remove_all_spellings(inner.fields, ours);
+  }
+  if (asked.way.is_open) return inner;
+  for (const std::string_view shown :
+       {std::string_view{"authorization"}, std::string_view{"x-api-key"}, kTenantField}) {
+    http::remove_all_spellings(inner.fields, shown);
+  }
+  TRY(http::Fields rights, rights_for(asked, node));
+  std::ranges::move(rights, std::back_inserter(inner.fields));
+  return inner;
+}
+
+http::Forward::Rules Gateway::rules_for(NodeId node) {
+  return {.whom = "node " + to_string(node),
+          .after = http::After::keep,
+          .answer = http::kWritten,
+          .outer_fields =
+              [this, node](http::Fields fields) {
+                http::strip_hop_by_hop(fields);
+                http::remove_all_spellings(fields, "date");
+                parts_.nodes.heard(node, fields);
+                return fields;
+              },
+          // How long a request may take is the node's to say; one that is dead is found out.
+          .times = {.head = http::kUnlimited, .idle = http::kUnlimited}};
+}
+
+async::Task<void> Gateway::pass_to(Asked& asked, NodeId node) {
+  const bool repeats = may_repeat(asked.exchange.head());
+  for (bool is_last = !repeats;; is_last = true) {
+    auto connection = co_await parts_.nodes.connect(node);
+    if (!connection) {
+      co_return co_await answer_problem(asked, node_away(node, connection.error().text()));
+    }
+    CO_TRY(http::RequestHead inner, head_for(asked, node));
+    http::Forward forward{executor_, asked.exchange, *std::move(connection), rules_for(node)};
+    const Status passed = co_await forward.run(std::move(inner));
+    parts_.nodes.give_back(node, forward.take_back());
+    if (passed) co_return Status{};
+    // A sandbox or a node that breaks off is no failure of ours.
+    asked.exchange.break_off();
+    if (asked.exchange.is_answered() || asked.exchange.has_faulty_body()) co_return passed;
+    ++counts_.lost;
+    if (!is_last && !forward.was_answered()) continue;
+    if (parts_.nodes.standing(node) == Standing::dead) {
+      co_return co_await answer_problem(asked, node_dead(node));
+    }
+    const std::string& why = passed.error().text();
+    co_return co_await answer_problem(asked,
+                                      repeats ? node_away(node, why) : answer_lost(node, why));
+  }
+}
+
+async::Task<void> Gateway::to_sandbox(Asked& asked) {
+  const auto id = SandboxId::parse(asked.way.sandbox);
+  const auto node = id ? parts_.reissue.node_of(*id) : std::nullopt;
+  // Any node says of a name that nobody has made what is to be said.
+  if (!node) co_return co_await anywhere(asked);
+  const auto standing = parts_.nodes.standing(*node);
+  if (!standing) {
+    co_return co_await answer_problem(asked, node_away(*node, "it is not known here"));
+  }
+  if (*standing == Standing::dead) co_return co_await answer_problem(asked, node_dead(*node));
+  co_return co_await pass_to(asked, *node);
+}
+
+std::vector<NodeId> Gateway::living() const {
+  std::vector<NodeId> nodes = parts_.nodes.roster().all();
+  std::erase_if(nodes, [this](NodeId node) {
+    return parts_.nodes.standing(node).value_or(Standing::dead) == Standing::dead;
+  });
+  return nodes;
+}
+
+std::vector<NodeId> Gateway::ranked(std::string_view what) const {
+  std::vector<std::pair<Digest, NodeId>> drawn;
+  for (const NodeId node : living()) {
+    if (!parts_.nodes.is_settled(node)) continue;
+    drawn.emplace_back(sha256({as_bytes(what), as_bytes(to_string(node))}), node);
+  }
+  std::ranges::sort(drawn);
+  std::vector<NodeId> nodes;
+  for (const auto& [digest, node] : drawn) nodes.push_back(node);
+  return nodes;
+}
+
+async::Task<void> Gateway::anywhere(Asked& asked) {
+  const auto node = parts_.nodes.roster().choose("");
+  if (node) co_return co_await pass_to(asked, *node);
+  const std::vector<NodeId> others = living();
+  if (!others.empty()) co_return co_await pass_to(asked, others.front());
+  co_return Error{Errc::unavailable, "no node of the fleet answers"};
+}
+
+async::Task<void> Gateway::to_home(Asked& asked) {
+  const std::vector<NodeId> homes = ranked("home " + asked.tenant);
+  if (homes.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  co_return co_await pass_to(asked, homes.front());
+}
+
+// ?node=7.42 and what the node itself is asked.
+async::Task<void> Gateway::to_named(Asked& asked) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+  const token::Answer may = asked.bearer.authority.may(
+      {.operation = token::Operation::audit_read, .tenant = asked.tenant}, now);
+  if (!may) co_return Error{Errc::denied, may.words};
+  constexpr std::string_view kNode = "node=";
+  std::optional<NodeId> named;
+  std::string rest;
+  http::Target target = asked.exchange.head().target;
+  const std::string query = target.query.value_or(std::string{});
+  for (std::string_view left = query; !left.empty();) {
+    const std::string_view part = left.substr(0, left.find('&'));
+    left.remove_prefix(std::min(left.size(), part.size() + 1));
+    if (part.starts_with(kNode) && !named) {
+      named = node_named(part.substr(kNode.size()));
+      continue;
+    }
+    if (!rest.empty()) rest += '&';
+    rest += part;
+  }
+  if (!named || parts_.nodes.roster().summary(*named) == nullptr) {
+    co_return Error{Errc::invalid,
+                    "each node of a fleet has a log of its own: name one with `node=CELL.NODE`; "
+                    "/v1/fleet/nodes lists them"};
+  }
+  target.query.reset();
+  if (!rest.empty()) target.query = std::move(rest);
+  asked.target = std::move(target);
+  co_return co_await pass_to(asked, *named);
+}
+
+}  // namespace cordon::fleet

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API of many nodes as one: finds who asks, where the request belongs, and passes it there
+// under a right of that node. It keeps nothing of a sandbox.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/task.h"
+#include "base/clock.h"
+#include "fleet/nodes.h"
+#include "fleet/reissue.h"
+#include "fleet/revoked.h"
+#include "fleet/spread.h"
+#include "fleet/way.h"
+#include "gate/gate.h"
+#include "gate/query.h"
+#include "http/exchange.h"
+#include "http/forward.h"
+#include "http/server_limits.h"
+#include "wire/problem_answer.h"
+
+namespace cordon::fleet {
+
+// One request whose bearer is known.
+struct Asked {
+  http::Exchange& exchange;
+  Way way;
+  gate::Bearer bearer{token::Authority{false}};
+  std::string tenant;  // whose things are meant; empty: an operator's, of all
+  std::optional<http::Target> target{};  // as a node gets it, where it is not what was sent
+};
+
+// Used from the loop's thread only.
+class Gateway {
+ public:
+  // All outlive it.
+  struct Parts {
+    Nodes& nodes;
+    Reissue& reissue;
+    const Revoked& revoked;
+    Spread& spread;
+    const gate::Gate& gate;
+    const std::vector<std::string>& origins;
+    const Clock& clock;
+    std::function<http::ServerCounts()> server;
+  };
+  Gateway(const asio::any_io_executor& executor, Parts parts)
+      : executor_{executor}, parts_{std::move(parts)} {}
+
+  async::Task<void> handle(http::Exchange& exchange);
+
+  // What it has done since its start.
+  struct Counts {
+    std::uint64_t requests = 0;
+    std::uint64_t creates = 0;
+    std::uint64_t retries_full = 0;  // asked of another node because one had no room
+    std::uint64_t lost = 0;          // answers that did not come
+  };
+  const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  async::Task<void> serve(Asked& asked);
+  async::Task<void> serve_by_way(Asked& asked);
+  async::Task<void> serve_while_valid(Asked& asked);
+  asio::awaitable<void> until_invalid(const Asked& asked);
+  bool is_invalid(const Asked& asked) const;
+
+  // As the node gets it.
+  Result<http::RequestHead> head_for(const Asked& asked, NodeId node);
+  Result<http::Fields> rights_for(const Asked& asked, NodeId node);
+  http::Forward::Rules rules_for(NodeId node);
+
+  // To one node, with the body that the client sends.
+  async::Task<void> pass_to(Asked& asked, NodeId node);
+  async::Task<void> to_sandbox(Asked& asked);
+  async::Task<void> anywhere(Asked& asked);
+  async::Task<void> to_home(Asked& asked);
+  async::Task<void> to_named(Asked& asked);
+
+  // create.cc
+  async::Task<void> create(Asked& asked);
+  struct Tried {
+    std::vector<NodeId> nodes;
+    std::optional<wire::ProblemAnswer> refusal;  // of the last that had no room
+  };
+  // In which order to try, for a request that may come again; empty: as there is room.
+  std::vector<NodeId> order_for(const Asked& asked) const;
+  // True: it was answered.
+  async::Task<bool> try_create(Asked& asked, NodeId node, const std::string& body, Tried& tried);
+
+  // gather.cc
+  async::Task<void> list(Asked& asked);
+  async::Task<void> list_e2b(Asked& asked);
+  async::Task<void> to_all(Asked& asked);
+  // events.cc
+  async::Task<void> stream_events(Asked& asked);
+
+  // own_answers.cc
+  async::Task<void> own(Asked& asked);
+  async::Task<void> health(Asked& asked);
+  async::Task<void> fleet_nodes(Asked& asked);
+  async::Task<void> change_node(Asked& asked);
+  async::Task<void> whole(Asked& asked);
+  async::Task<void> names_no_node(Asked& asked);
+  async::Task<void> has_no_keys(Asked& asked);
+  async::Task<void> metrics(Asked& asked);
+  async::Task<void> revoke(Asked& asked);
+
+  // Nodes that are asked about what they have: all but the dead.
+  std::vector<NodeId> living() const;
+  // Where a tenant's own things are kept: the same for every gateway as long as nodes stay.
+  std::vector<NodeId> ranked(std::string_view what) const;
+
+  asio::any_io_executor executor_;
+  Parts parts_;
+  Counts counts_;
+};
+
+async::Task<void> answer_json(Asked& asked, int status, std::string body);
+Result<gate::Query> query_of(const Asked& asked);
+// In the words of whoever asks.
+async::Task<void> answer_problem(Asked& asked, const wire::ProblemAnswer& problem);
+async::Task<void> answer_error(Asked& asked, const Error& error);
+
+// Why nothing can be asked of a node.
+wire::ProblemAnswer node_away(NodeId node, std::string_view why);
+wire::ProblemAnswer node_dead(NodeId node);
+// It was asked, and nobody knows what became of it.
+wire::ProblemAnswer answer_lost(NodeId node, std::string_view why);
+
+}  // namespace cordon::fleet

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all nodes have, as one list.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <boost/asio/this_coro.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <fmt/format.h>
+
+#include "async/deadline.h"
+#include "async/scope.h"
+#include "base/id.h"
+#include "fleet/gateway.h"
+
+namespace cordon::fleet {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::seconds kListWithin{10};
+constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kUsualRows = 100;
+constexpr std::size_t kLargestSecret = std::size_t{64} << 10U;
+
+using Answers = std::map<NodeId, Result<Nodes::Answer>>;
+
+// One request to each of `nodes`, beside each other. `rights`: of the same order.
+struct Round {
+  Nodes& nodes;
+  std::string method;
+  std::string path;
+  std::string body;
+  std::vector<std::pair<NodeId, http::Fields>> to;
+};
+
+asio::awaitable<void> ask_one(Round& round, std::size_t at, Answers& answers) {
+  const NodeId node = round.to[at].first;
+  Nodes::Question question{.method = round.method,
+                           .path = round.path,
+                           .fields = std::move(round.to[at].second),
+                           .body = round.body};
+  auto answer = co_await async::within(kListWithin, round.nodes.ask(node, std::move(question)));
+  answers.emplace(node, std::move(answer));
+}
+
+async::Task<Answers> ask_all(Round round) {
+  co_return co_await async::in_scope(
+      [](async::Scope& scope, Round& held) -> async::Task<Answers> {
+        Answers answers;
+        for (std::size_t at = 0; at < held.to.size(); ++at) {
+          scope.spawn(ask_one(held, at, answers));
+        }
+        co_await scope.join();
+        co_return answers;
+      },
+      std::move(round));
+}
+
+std::string target_of(const http::RequestHead& head) {
+  return head.target.path + (head.target.query ? "?" + *head.target.query : "");
+}
+
+// A value for the query of another request.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char letter : text) out += fmt::format("%{:02X}", static_cast<unsigned char>(letter));
+  return out;
+}
+
+Result<std::size_t> rows_asked(const gate::Query& query) {
+  TRY(const auto asked, gate::number_of(query, "limit"));
+  if (asked == 0U) return Error{Errc::invalid, "query: `limit` is at least 1"};
+  return std::min<std::uint64_t>(asked.value_or(kUsualRows), kMostRows);
+}
+
+std::string_view text_in(const json::object& row, std::string_view name) {
+  const json::value* const found = row.if_contains(name);
+  return found != nullptr && found->is_string() ? std::string_view{found->get_string()} : "";
+}
+
+// The first refusal that is an answer, which all of them share.
+const Nodes::Answer* refusal_in(const Answers& answers) {
+  for (const auto& [node, answer] : answers) {
+    if (answer && answer->status >= 400 && answer->status < 500) return &*answer;
+  }
+  return nullptr;
+}
+
+async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
+  http::Fields fields;
+  if (const auto type = http::only(said.fields, "content-type")) {
+    fields.push_back({"Content-Type", std::string{*type}});
+  }
+  co_return co_await asked.exchange.answer(said.status, std::move(fields), said.body);
+}
+
+}  // namespace
+
+async::Task<void> Gateway::list(Asked& asked) {
+  const http::RequestHead& head = asked.exchange.head();
+  CO_TRY(const gate::Query query, query_of(asked));
+  CO_TRY(const std::size_t most, rows_asked(query));
+  Round round{parts_.nodes, head.method, target_of(head), {}, {}};
+  for (const NodeId node : living()) {
+    CO_TRY(http::Fields rights, rights_for(asked, node));
+    round.to.emplace_back(node, std::move(rights));
+  }
+  if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
+  if (const auto* const refused = refusal_in(answers))
+    co_return co_await answer_as(asked, *refused);
+  std::map<std::string, json::value, std::less<>> rows;
+  bool more = false;
+  json::array unanswered;
+  for (const auto& [node, answer] : answers) {
+    boost::system::error_code error;
+    const json::value said = answer ? json::parse(answer->body, error) : json::value{};
+    const json::object* const object = said.if_object();
+    const json::value* const list = object ? object->if_contains("sandboxes") : nullptr;
+    if (!answer || answer->status != 200 || list == nullptr || !list->is_array()) {
+      unanswered.emplace_back(to_string(node));
+      continue;
+    }
+    for (const json::value& row : list->get_array()) {
+      if (!row.is_object()) continue;
+      const std::string_view id = text_in(row.get_object(), "id");
+      // A node speaks of its own alone.
+      const auto parsed = SandboxId::parse(id);
+      if (!parsed || parts_.reissue.node_of(*parsed) != node) continue;
+      rows.emplace(id, row);
+    }
+    more = more || object->contains("next");
+  }
+  json::array shown;
+  std::string last;
+  for (auto& [id, row] : rows) {
+    if (shown.size() == most) {
+      more = true;
+      break;
+    }
+    shown.push_back(std::move(row));
+    last = id;
+  }
+  if (unanswered.size() == answers.size()) {
+    co_return co_await answer_problem(
+        asked, node_away(answers.begin()->first, "nor does any other node of the fleet"));
+  }
+  json::object whole{{"sandboxes", std::move(shown)}};
+  if (more && !last.empty()) whole.emplace("next", last);
+  // What is missing is said: a list that merely looks whole would have somebody clean up too much.
+  if (!unanswered.empty()) whole.emplace("unanswered", std::move(unanswered));
+  co_return co_await answer_json(asked, 200, json::serialize(whole));
+}
+
+async::Task<void> Gateway::list_e2b(Asked& asked) {
+  const http::RequestHead& head = asked.exchange.head();
+  CO_TRY(const gate::Query query, query_of(asked));
+  CO_TRY(const std::size_t most, rows_asked(query));
+  std::string path = head.target.path + "?limit=1000";
+  for (const std::string_view passed : {"metadata", "state", "order"}) {
+    const auto value = query.find(passed);
+    if (value != query.end()) path += fmt::format("&{}={}", passed, escaped(value->second));
+  }
+  Round round{parts_.nodes, head.method, std::move(path), {}, {}};
+  for (const NodeId node : living()) {
+    CO_TRY(http::Fields rights, rights_for(asked, node));
+    round.to.emplace_back(node, std::move(rights));
+  }
+  if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
+  if (const auto* const refused = refusal_in(answers))
+    co_return co_await answer_as(asked, *refused);
+  using Row = std::tuple<std::string, std::string, json::value>;
+  std::vector<Row> rows;
+  for (const auto& [node, answer] : answers) {
+    boost::system::error_code error;
+    const json::value said = answer ? json::parse(answer->body, error) : json::value{};
+    // Clients have no word for a list that is not whole.
+    if (!answer || answer->status != 200 || !said.is_array()) {
+      co_return co_await answer_problem(asked, node_away(node, "its part of the list is missing"));
+    }
+    for (const json::value& row : said.get_array()) {
+      if (!row.is_object()) continue;
+      const json::object& object = row.get_object();
+      const auto parsed = SandboxId::parse(text_in(object, "sandboxID"));
+      if (!parsed || parts_.reissue.node_of(*parsed) != node) continue;
+      rows.emplace_back(text_in(object, "startedAt"), parsed->text(), row);
+    }
+  }
+  const auto order = query.find("order");
+  const bool rises = order != query.end() && order->second == "asc";
+  std::ranges::sort(rows, [rises](const Row& one, const Row& other) {
+    const auto left = std::tie(std::get<0>(one), std::get<1>(one));
+    const auto right = std::tie(std::get<0>(other), std::get<1>(other));
+    return rises ? left < right : right < left;
+  });
+  if (const auto mark = query.find("nextToken"); mark != query.end()) {
+    const auto last =
+        std::ranges::find(rows, mark->second, [](const Row& row) { return std::get<1>(row); });
+    if (last == rows.end()) co_return Error{Errc::invalid, "`nextToken`: the page before is gone"};
+    rows.erase(rows.begin(), last + 1);
+  }
+  http::Fields fields{{"Content-Type", "application/json"}};
+  json::array shown;
+  for (Row& row : rows) {
+    if (shown.size() == most) break;
+    shown.push_back(std::move(std::get<2>(row)));
+  }
+  if (rows.size() > most) fields.push_back({"X-Next-Token", std::get<1>(rows[most - 1])});
+  co_return co_await asked.exchange.answer(200, std::move(fields), json::serialize(shown));
+}
+
+async::Task<void> Gateway::to_all(Asked& asked) {
+  const http::RequestHead& head = asked.exchange.head();
+  CO_TRY(std::string body, co_await asked.exchange.read_body(kLargestSecret));
+  Round round{parts_.nodes, head.method, target_of(head), std::move(body), {}};
+  for (const NodeId node : living()) {
+    CO_TRY(http::Fields rights, rights_for(asked, node));
+    round.to.emplace_back(node, std::move(rights));
+  }
+  if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
+  const Nodes::Answer* done = nullptr;
+  const Nodes::Answer* absent = nullptr;
+  for (const auto& [node, answer] : answers) {
+    if (!answer) co_return co_await answer_problem(asked, node_away(node, answer.error().text()));
+    if (answer->status == 404) {
+      absent = &*answer;
+    } else if (answer->status >= 300) {
+      co_return co_await answer_as(asked, *answer);
+    } else {
+      done = &*answer;
+    }
+  }
+  co_return co_await answer_as(asked, done != nullptr ? *done : *absent);
+}
+
+}  // namespace cordon::fleet

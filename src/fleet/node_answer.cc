@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/node_answer.h"
+
+#include <utility>
+
+#include "http/connection.h"
+#include "http/framing.h"
+#include "http/parse_head.h"
+
+namespace cordon::fleet {
+
+async::Task<void> NodeAnswer::fill() {
+  if (!held_.empty()) co_return Status{};
+  CO_TRY(held_, co_await from_.read_some());
+  co_return Status{};
+}
+
+async::Task<http::ResponseHead> NodeAnswer::head() {
+  for (;;) {
+    http::ResponseReader reader;
+    for (bool is_done = false; !is_done;) {
+      CO_TRY_DO(co_await fill());
+      if (held_.empty()) co_return Error{Errc::unavailable, "the node ended the connection"};
+      auto fed = reader.feed(held_);
+      if (!fed) co_return std::move(fed).error();
+      held_.erase(0, fed->consumed);
+      is_done = fed->done;
+    }
+    http::ResponseHead answer = reader.take();
+    if (http::is_interim(answer)) continue;
+    CO_TRY(const http::Framing framing, http::framing_of(answer, {.method = "GET"}));
+    body_.emplace(framing);
+    keeps_ = http::keeps_alive(answer.version, answer.fields);
+    co_return answer;
+  }
+}
+
+async::Task<std::string> NodeAnswer::next() {
+  std::string out;
+  while (out.empty() && body_ && !body_->done()) {
+    CO_TRY_DO(co_await fill());
+    if (held_.empty()) {
+      CO_TRY_DO(body_->finish());
+      keeps_ = false;
+      break;
+    }
+    std::string_view left = held_;
+    while (!left.empty() && !body_->done()) {
+      CO_TRY(const http::Piece piece, body_->next(left));
+      out += piece.data;
+      left.remove_prefix(piece.consumed);
+    }
+    held_ = std::string{left};
+  }
+  co_return out;
+}
+
+async::Task<std::string> NodeAnswer::rest(std::size_t most) {
+  std::string all;
+  for (;;) {
+    CO_TRY(const std::string piece, co_await next());
+    if (piece.empty()) co_return all;
+    if (piece.size() > most - all.size()) {
+      co_return Error{Errc::exhausted, "the node answers more than is read"};
+    }
+    all += piece;
+  }
+}
+
+}  // namespace cordon::fleet

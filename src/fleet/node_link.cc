@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/node_link.h"
+
+#include <charconv>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "async/deadline.h"
+#include "async/waiting.h"
+#include "http/shared_inbox.h"
+#include "http/stream.h"
+
+namespace cordon::fleet {
+namespace {
+
+using asio::ip::tcp;
+
+// Of a connection and its handshake. Nodes are near.
+constexpr std::chrono::seconds kConnect{3};
+
+// Before: check_address() holds.
+tcp::endpoint endpoint_of(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  return {asio::ip::make_address(std::string{host}), port};
+}
+
+async::Task<tcp::socket> connected(asio::any_io_executor executor, tcp::endpoint to) {
+  tcp::socket socket{executor};
+  const auto [error] = co_await socket.async_connect(to, async::kQuiet);
+  if (error) co_return Error{Errc::unavailable, "connect: " + error.message()};
+  boost::system::error_code ignored;  // without it answers only come a little later
+  socket.set_option(tcp::no_delay{true}, ignored);
+  co_return socket;
+}
+
+}  // namespace
+
+struct NodeConnection::Wire {
+  Wire(tcp::socket socket, LinkHouse& house)
+      : stream{std::move(socket), {}, house.watchdog}, inbox{stream, house.room} {
+    stream.set_patience(http::kUnlimited);
+  }
+  http::Stream stream;
+  http::SharedInbox inbox;
+};
+
+async::Task<std::unique_ptr<NodeConnection>> NodeConnection::open(LinkHouse& house,
+                                                                  std::string address,
+                                                                  std::string name) {
+  CO_TRY(tcp::socket socket,
+         co_await async::within(kConnect, connected(house.executor, endpoint_of(address))));
+  auto wire = std::make_shared<Wire>(std::move(socket), house);
+  if (house.tls) {
+    CO_TRY(http::OwnedSsl ssl, house.tls->connect(name));
+    wire->stream.limit(kConnect);
+    Status shaken = co_await wire->stream.handshake(std::move(ssl));
+    wire->stream.lift_limit();
+    if (!shaken) {
+      co_return Error{Errc::unavailable, name + " at " + address + ": " + shaken.error().text()};
+    }
+  }
+  co_return std::unique_ptr<NodeConnection>{new NodeConnection{std::move(wire)}};
+}
+
+NodeConnection::~NodeConnection() { wire_->stream.close(); }
+
+async::Task<std::string> NodeConnection::read_some() {
+  return [](std::shared_ptr<Wire> wire) -> async::Task<std::string> {
+    CO_TRY(const std::string_view bytes, co_await wire->inbox.next(Ticks::max()));
+    std::string copy{bytes};
+    wire->inbox.keep({});
+    co_return copy;
+  }(wire_);
+}
+
+async::Task<void> NodeConnection::write(std::string bytes) {
+  return [](std::shared_ptr<Wire> wire, std::string held) -> async::Task<void> {
+    co_return co_await wire->stream.write(held);
+  }(wire_, std::move(bytes));
+}
+
+bool NodeConnection::is_silent() {
+  if (!wire_->stream.is_open() || wire_->inbox.has_bytes()) return false;
+  char one = 0;
+  const auto got = wire_->stream.read_now(std::span{&one, 1});
+  return !got && got.error().code() == Errc::timeout;
+}
+
+async::Task<std::unique_ptr<NodeConnection>> NodeLink::take(std::string address) {
+  while (!idle_.empty()) {
+    Idle last = std::move(idle_.back());
+    idle_.pop_back();
+    const bool is_fresh = Ticks::clock::now() - last.since < kIdle && last.address == address;
+    if (is_fresh && last.connection->is_silent()) co_return std::move(last.connection);
+  }
+  CO_TRY(auto made, co_await NodeConnection::open(house_, std::move(address), name_));
+  std::erase_if(made_, [](const auto& one) { return one.expired(); });
+  made_.push_back(made->wire_);
+  co_return made;
+}
+
+void NodeLink::give_back(std::string address, std::unique_ptr<http::FarEnd> connection) {
+  // All that are lent are of this class.
+  auto* const own = static_cast<NodeConnection*>(connection.release());
+  std::unique_ptr<NodeConnection> held{own};
+  if (held && idle_.size() < kMostIdle) {
+    idle_.push_back({std::move(held), std::move(address), Ticks::clock::now()});
+  }
+}
+
+void NodeLink::close_idle(Ticks now) {
+  std::erase_if(idle_, [now](const Idle& one) { return now - one.since >= kIdle; });
+}
+
+void NodeLink::close_all() {
+  idle_.clear();
+  for (const auto& each : made_) {
+    if (const auto wire = each.lock()) wire->stream.close();
+  }
+  made_.clear();
+}
+
+}  // namespace cordon::fleet

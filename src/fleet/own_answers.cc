@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the gateway answers itself: how it is, which nodes there are, what was taken back.
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "async/deadline.h"
+#include "fleet/gateway.h"
+#include "gate/revoking.h"
+#include "policy/problem.h"
+#include "token/operation.h"
+#include "wire/json_writer.h"
+#include "wire/requests.h"
+
+namespace cordon::fleet {
+namespace {
+
+using token::Operation;
+
+constexpr std::string_view kFleetNodes = "/v1/fleet/nodes";
+constexpr std::chrono::seconds kActWithin{10};
+
+std::string_view to_string(Standing standing) {
+  switch (standing) {
+    case Standing::placeable:
+      return "placeable";
+    case Standing::kept:
+      return "kept";
+    case Standing::dead:
+      return "dead";
+  }
+  return "dead";
+}
+
+void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
+  const Summary* const said = nodes.roster().summary(node);
+  const Standing standing = nodes.standing(node).value_or(Standing::dead);
+  json.begin_object();
+  json.number("cell", std::uint64_t{node.cell});
+  json.number("node", std::uint64_t{node.node});
+  json.text("address", said->address);
+  json.text("standing", to_string(standing));
+  json.boolean("has_lease", nodes.roster().has_lease(node));
+  json.number("start", std::uint64_t{said->gauge.at.epoch});
+  json.number("slots", std::uint64_t{said->gauge.slots});
+  json.number("free", std::uint64_t{nodes.roster().free_of(node)});
+  json.boolean("draining", said->is_draining);
+  json.end_object();
+}
+
+void gauge_line(std::string& text, std::string_view name, std::string_view kind,
+                std::string_view help, std::uint64_t value) {
+  text += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", name, help, kind, value);
+}
+
+}  // namespace
+
+async::Task<void> Gateway::health(Asked& asked) {
+  const bool is_draining = asked.exchange.is_draining();
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("status", is_draining ? "draining" : "serving");
+  json.text("version", CORDON_VERSION);
+  json.end_object();
+  co_return co_await answer_json(asked, is_draining ? 503 : 200, json.take());
+}
+
+namespace {
+
+// What is asked of the fleet itself, and what only a node by itself has.
+struct OwnRow {
+  std::string_view method;
+  std::string_view path;
+  Operation operation;
+  async::Task<void> (Gateway::*answer)(Asked& asked);
+  bool is_below = false;  // what stands below the path
+};
+
+}  // namespace
+
+async::Task<void> Gateway::own(Asked& asked) {
+  static constexpr std::array kOwn = {
+      OwnRow{"GET", "/metrics", Operation::metrics_read, &Gateway::metrics},
+      OwnRow{"GET", "/v1/node", Operation::node_read, &Gateway::whole},
+      OwnRow{"POST", "/v1/node/", Operation::node_drain, &Gateway::names_no_node, true},
+      OwnRow{"GET", kFleetNodes, Operation::node_read, &Gateway::fleet_nodes},
+      OwnRow{"POST", "/v1/fleet/nodes/", Operation::node_drain, &Gateway::change_node, true},
+      OwnRow{"POST", "/v1/tokens/revoke", Operation::token_revoke, &Gateway::revoke},
+      OwnRow{"POST", "/v1/keys", Operation::key_create, &Gateway::has_no_keys},
+      OwnRow{"GET", "/v1/keys", Operation::key_list, &Gateway::has_no_keys},
+      OwnRow{"DELETE", "/v1/keys/", Operation::key_delete, &Gateway::has_no_keys, true},
+  };
+  const http::RequestHead& head = asked.exchange.head();
+  const std::string_view path = head.target.path;
+  for (const OwnRow& row : kOwn) {
+    const bool fits = row.is_below ? path.starts_with(row.path) : path == row.path;
+    if (!fits || row.method != head.method) continue;
+    const bool is_of_nodes = token::row_of(row.operation).reach == token::Reach::node;
+    const token::Query query{.operation = row.operation,
+                             .tenant = is_of_nodes ? std::string_view{} : asked.tenant};
+    const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+    const token::Answer may = asked.bearer.authority.may(query, now);
+    if (!may) co_return Error{Errc::denied, may.words};
+    co_return co_await (this->*row.answer)(asked);
+  }
+  co_return co_await answer_problem(
+      asked, {.status = 404,
+              .code = "CORDON-API-NO-ROUTE",
+              .detail = "a gateway has nothing at this path, or not with this method",
+              .remedy = "see docs/fleet.md for what is asked of a node, not of the fleet"});
+}
+
+async::Task<void> Gateway::has_no_keys(Asked& asked) {
+  co_return co_await answer_problem(
+      asked, {.status = 501,
+              .code = "CORDON-FLEET-NO-KEYS",
+              .detail = "API keys are kept by the node that makes them, and a fleet has many",
+              .remedy = "use a token, which every gateway knows; `cordon token mint --e2b` prints "
+                        "one as a key"});
+}
+
+async::Task<void> Gateway::names_no_node(Asked& asked) {
+  co_return co_await answer_problem(
+      asked, {.status = 400,
+              .code = "CORDON-API-INVALID",
+              .detail = "a fleet has many nodes, and this names none",
+              .remedy = "POST /v1/fleet/nodes/CELL.NODE/drain, or `cordon node drain`"});
+}
+
+async::Task<void> Gateway::whole(Asked& asked) {
+  std::uint64_t slots = 0;
+  std::uint64_t free = 0;
+  const std::vector<NodeId> nodes = living();
+  for (const NodeId node : nodes) {
+    slots += parts_.nodes.roster().summary(node)->gauge.slots;
+    free += parts_.nodes.roster().free_of(node);
+  }
+  wire::JsonWriter json;
+  json.begin_object();
+  json.text("name", "fleet");
+  json.text("version", CORDON_VERSION);
+  json.number("nodes", std::uint64_t{nodes.size()});
+  json.number("slots", slots);
+  json.number("free", free);
+  json.number("sandboxes", slots > free ? slots - free : 0);
+  json.end_object();
+  co_return co_await answer_json(asked, 200, json.take());
+}
+
+async::Task<void> Gateway::fleet_nodes(Asked& asked) {
+  wire::JsonWriter json;
+  json.begin_object();
+  json.key("nodes");
+  json.begin_array();
+  for (const NodeId node : parts_.nodes.roster().all()) write_node(json, parts_.nodes, node);
+  json.end_array();
+  json.end_object();
+  co_return co_await answer_json(asked, 200, json.take());
+}
+
+// /v1/fleet/nodes/7.42/drain
+async::Task<void> Gateway::change_node(Asked& asked) {
+  std::string_view rest = asked.exchange.head().target.path;
+  rest.remove_prefix(kFleetNodes.size() + 1);
+  const std::string_view which = rest.substr(0, rest.find('/'));
+  const std::string_view act = which.size() < rest.size() ? rest.substr(which.size() + 1) : "";
+  const auto node = node_named(which);
+  if (!node || parts_.nodes.roster().summary(*node) == nullptr) {
+    co_return Error{Errc::not_found, fmt::format("there is no node {}", which)};
+  }
+  if (act != "drain" && act != "resume") {
+    co_return Error{Errc::not_found, "of a node: drain and resume"};
+  }
+  Nodes::Question question{.method = "POST", .path = fmt::format("/v1/node/{}", act), .body = {}};
+  CO_TRY(question.fields, rights_for(asked, *node));
+  const auto answer =
+      co_await async::within(kActWithin, parts_.nodes.ask(*node, std::move(question)));
+  if (!answer) co_return co_await answer_problem(asked, node_away(*node, answer.error().text()));
+  if (answer->status >= 300) {
+    co_return co_await asked.exchange.answer(
+        answer->status, {{"Content-Type", "application/problem+json"}}, answer->body);
+  }
+  // Before its own word comes round, so that whoever asks next is told what was done.
+  parts_.nodes.drains(*node, act == "drain");
+  wire::JsonWriter json;
+  write_node(json, parts_.nodes, *node);
+  co_return co_await answer_json(asked, 200, json.take());
+}
+
+async::Task<void> Gateway::metrics(Asked& asked) {
+  std::map<Standing, std::uint64_t> standings;
+  for (const NodeId node : parts_.nodes.roster().all()) {
+    ++standings[parts_.nodes.standing(node).value_or(Standing::dead)];
+  }
+  std::string text;
+  gauge_line(text, "cordon_fleet_nodes_placeable", "gauge", "Nodes that take new sandboxes.",
+             standings[Standing::placeable]);
+  gauge_line(text, "cordon_fleet_nodes_kept", "gauge", "Nodes that take nothing new.",
+             standings[Standing::kept]);
+  gauge_line(text, "cordon_fleet_nodes_dead", "gauge", "Nodes whose sandboxes are lost.",
+             standings[Standing::dead]);
+  gauge_line(text, "cordon_fleet_revocations", "gauge", "Tokens that were taken back.",
+             parts_.revoked.size());
+  gauge_line(text, "cordon_gateway_requests_total", "counter", "Requests.", counts_.requests);
+  gauge_line(text, "cordon_gateway_creates_total", "counter", "Creates and runs.", counts_.creates);
+  gauge_line(text, "cordon_gateway_retries_full_total", "counter",
+             "Creates that another node was asked for, because one had no room.",
+             counts_.retries_full);
+  gauge_line(text, "cordon_gateway_lost_total", "counter", "Answers of nodes that did not come.",
+             counts_.lost);
+  const http::ServerCounts server = parts_.server();
+  gauge_line(text, "cordon_http_connections", "gauge", "Connections that are open now.",
+             server.connections);
+  gauge_line(text, "cordon_http_accepted_total", "counter", "Connections that were accepted.",
+             server.accepted);
+  gauge_line(text, "cordon_http_turned_away_total", "counter", "Connections beyond what is held.",
+             server.turned_away + server.over_address);
+  gauge_line(text, "cordon_http_refused_total", "counter", "Heads and bodies that were refused.",
+             server.refused_heads + server.late_heads + server.refused_bodies);
+  gauge_line(text, "cordon_http_failed_total", "counter", "Requests that no handler answered.",
+             server.failed_handlers);
+  co_return co_await asked.exchange.answer(
+      200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, std::move(text));
+}
+
+async::Task<void> Gateway::revoke(Asked& asked) {
+  CO_TRY(const std::string body, co_await asked.exchange.read_body(wire::kLargestRequest));
+  policy::Problems problems{"request"};
+  CO_TRY(const wire::RevokeRequest request,
+         wire::read_revoke_request(body.empty() ? "{}" : body, problems));
+  CO_TRY(const gate::Query query, query_of(asked));
+  CO_TRY_DO(gate::only_known(query, {"id", "seconds"}));
+  CO_TRY(const gate::TakenBack taken, gate::taken_back(parts_.gate, {.asks = asked.bearer,
+                                                                     .token = request.token,
+                                                                     .query = query,
+                                                                     .now = parts_.clock.wall()}));
+  CO_TRY_DO(co_await parts_.spread.revoke(
+      {.id = taken.id, .until = std::chrono::ceil<std::chrono::seconds>(taken.until)}));
+  co_return co_await asked.exchange.answer(204, {}, {});
+}
+
+}  // namespace cordon::fleet

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/reissue.h"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "token/operation.h"
+#include "token/token.h"
+
+namespace cordon::fleet {
+namespace {
+
+// In place of random bytes: of the key, so that nobody else can tell, and of what was shown.
+std::array<std::byte, token::kIdSize> nonce_for(const token::Secret& key, token::Bytes shown) {
+  std::array<std::byte, token::kIdSize> nonce{};
+  const token::Secret mac = token::hmac(key, {as_bytes("cordon reissue"), shown});
+  std::ranges::copy(mac.bytes().first<token::kIdSize>(), nonce.begin());
+  return nonce;
+}
+
+}  // namespace
+
+Result<Reissue::NodeKey*> Reissue::key_of(NodeId node) {
+  const auto found = keys_.find(node);
+  if (found != keys_.end()) return &found->second;
+  // Names that nobody has made are asked about too: they do not fill the memory.
+  if (keys_.size() >= kMostKeys) keys_.clear();
+  TRY(token::AudienceKey key, root_.derive(token::audience_of_node(node.cell, node.node)));
+  token::SandboxNames names{key};
+  return &keys_.emplace(node, NodeKey{std::move(key), std::move(names)}).first->second;
+}
+
+Result<std::string> Reissue::for_node(const gate::Bearer& bearer, NodeId node, WallTime now) {
+  TRY(NodeKey* const with, key_of(node));
+  const token::Authority& authority = bearer.authority;
+  token::Minted minted{.is_operator = authority.is_operator(), .caveats = {}};
+  // Before the end, so that it has no part in the ids of the others.
+  for (const token::Narrowed& each : authority.caveats()) {
+    if (!std::holds_alternative<token::ExpiresAt>(each.caveat)) {
+      minted.caveats.push_back(each.caveat);
+    }
+  }
+  auto end = std::chrono::floor<std::chrono::seconds>(now) + kLongest;
+  if (const auto own = authority.expires()) end = std::min(end, *own);
+  minted.caveats.emplace_back(token::ExpiresAt{end});
+  const auto& chain = authority.revocations();
+  const token::Bytes shown =
+      chain.empty() ? as_bytes(std::string_view{bearer.key}) : token::Bytes{chain.front()};
+  return token::mint(with->key, nonce_for(with->key.secret(), shown), minted);
+}
+
+Result<std::string> Reissue::own(NodeId node, WallTime now) {
+  return for_node({.authority = token::Authority{true}, .key = "gateway"}, node, now);
+}
+
+std::optional<NodeId> Reissue::node_of(const SandboxId& id) {
+  const auto claimed = token::claimed_place(id);
+  if (!claimed) return std::nullopt;
+  const NodeId node{claimed->cell, claimed->node};
+  const auto key = key_of(node);
+  if (!key || !(*key)->names.read(id)) return std::nullopt;
+  return node;
+}
+
+}  // namespace cordon::fleet
