@@ -29,7 +29,7 @@ struct Asked {
   http::Exchange& exchange;
   Way way;
   gate::Bearer bearer{token::Authority{false}};
-  std::string tenant;  // whose things are meant; empty: an operator's, of all
+  std::string tenant;                    // whose things are meant; empty: an operator's, of all
   std::optional<http::Target> target{};  // as a node gets it, where it is not what was sent
 };
 
