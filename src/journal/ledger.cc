@@ -50,7 +50,9 @@ constexpr auto kVersion = static_cast<std::int64_t>(std::size(kSteps));
 
 constexpr std::string_view kStatements[] = {
     "INSERT INTO sandboxes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    "INSERT INTO claims VALUES (?, ?, ?, ?, ?)",
+    R"(INSERT INTO claims VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (tenant, key) DO UPDATE SET request = excluded.request,
+         sandbox = excluded.sandbox, made = excluded.made WHERE sandbox = '')",
     "UPDATE sandboxes SET life = 1 WHERE id = ?",
     "UPDATE sandboxes SET expires = ?, labels = ?, policy = ? WHERE id = ?",
     "UPDATE sandboxes SET life = 2, verdict = ? WHERE id = ?",
@@ -61,7 +63,9 @@ constexpr std::string_view kStatements[] = {
        WHERE life != 2 ORDER BY id)",
     R"(SELECT id, tenant, life, created, expires, labels, policy, verdict FROM sandboxes
        WHERE id = ? AND life = 2)",
-    "SELECT sandbox, request FROM claims WHERE tenant = ? AND key = ?",
+    "SELECT sandbox, request, made FROM claims WHERE tenant = ? AND key = ?",
+    R"(INSERT INTO claims VALUES (?, ?, ?, '', ?)
+       ON CONFLICT (tenant, key) DO UPDATE SET made = excluded.made WHERE sandbox = '')",
     R"(INSERT INTO revocations VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET until = max(until, excluded.until))",
     "SELECT id, until, tenant FROM revocations ORDER BY id",
@@ -155,13 +159,15 @@ Status Ledger::add(const SandboxRow& row, const std::optional<CreateKey>& key, W
   }
   // Both or none, also among other changes.
   TRY_DO(database_.execute("SAVEPOINT both"));
-  Status added = done(statements_[kClaim]
-                          .bind(key->tenant)
-                          .bind(key->key)
-                          .bind(key->request)
-                          .bind(row.id)
-                          .bind(number(now))
-                          .run());
+  const auto claimed = statements_[kClaim]
+                           .bind(key->tenant)
+                           .bind(key->key)
+                           .bind(key->request)
+                           .bind(row.id)
+                           .bind(number(now))
+                           .run();
+  Status added = done(claimed);
+  if (claimed && *claimed == 0) added = Error{Errc::exists, "journal: the key is claimed already"};
   if (added) added = add(row, std::nullopt, now);
   TRY_DO(database_.execute(added ? "RELEASE both" : "ROLLBACK TO both; RELEASE both"));
   return added;
@@ -224,12 +230,21 @@ Result<std::optional<Claim>> Ledger::claimed(std::string_view tenant, std::strin
   Statement& ask = statements_[kClaimed];
   TRY(const bool row, ask.bind(tenant).bind(key).step());
   if (!row) return std::optional<Claim>{};
-  Claim claim{.sandbox = std::string{ask.text(0)}};
+  Claim claim{.sandbox = std::string{ask.text(0)}, .made = time_of(ask.number(2))};
   const auto request = fixed<std::tuple_size_v<Digest>>(ask.bytes(1));
   ask.reset();
   if (!request) return request.error();
   claim.request = *request;
   return std::optional{std::move(claim)};
+}
+
+Status Ledger::refuse(const CreateKey& key, WallTime now) {
+  return done(statements_[kRefuse]
+                  .bind(key.tenant)
+                  .bind(key.key)
+                  .bind(key.request)
+                  .bind(number(now))
+                  .run());
 }
 
 Status Ledger::revoke(const Revocation& revocation) {

@@ -47,8 +47,9 @@ struct CreateKey {
 };
 
 struct Claim {
-  std::string sandbox;
+  std::string sandbox;  // empty: none was made, and none is for a while
   Digest request{};
+  WallTime made{};
 };
 
 struct Revocation {
@@ -95,6 +96,10 @@ class Ledger {
   Result<std::optional<SandboxRow>> ended(std::string_view id);
 
   Result<std::optional<Claim>> claimed(std::string_view tenant, std::string_view key);
+  // Nothing was made for it, and nothing is until `kRefused` has passed: whoever asks elsewhere with
+  // the same key may ask here again, and must not get a second one.
+  static constexpr std::chrono::minutes kRefused{5};
+  Status refuse(const CreateKey& key, WallTime now);
 
   // The later end holds.
   Status revoke(const Revocation& revocation);
@@ -146,6 +151,7 @@ class Ledger {
     kUnended,
     kEnded,
     kClaimed,
+    kRefuse,
     kRevoke,
     kRevoked,
     kSweepClaims,

@@ -247,6 +247,23 @@ TEST_F(LedgerTest, GoesOnWithWhatAnEarlierVersionWrote) {
   }
 }
 
+TEST_F(LedgerTest, RemembersThatNothingWasMadeForAKey) {
+  Ledger ledger = open();
+  const CreateKey key{.tenant = "acme", .key = "one", .request = {}};
+  ASSERT_TRUE(ledger.refuse(key, at(5)));
+  auto claim = ledger.claimed("acme", "one");
+  ASSERT_TRUE(claim && *claim);
+  EXPECT_EQ((*claim)->sandbox, "");
+  EXPECT_EQ((*claim)->made, at(5));
+  // Somebody who may make one takes its place, and is not displaced again.
+  ASSERT_TRUE(ledger.add(row("abc"), key, at(9)));
+  ASSERT_TRUE(ledger.refuse(key, at(10)));
+  claim = ledger.claimed("acme", "one");
+  EXPECT_EQ((*claim)->sandbox, "abc");
+  EXPECT_EQ(ledger.add(row("abd"), key, at(11)).error().code(), Errc::exists);
+  EXPECT_EQ(ledger.sandboxes()->size(), 1U);
+}
+
 TEST_F(LedgerTest, CountsStarts) {
   for (std::uint32_t start = 1; start < 4; ++start) {
     Ledger ledger = open();

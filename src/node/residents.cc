@@ -171,6 +171,8 @@ async::Task<std::optional<journal::Claim>> Residents::write_making(const Residen
   const auto change = [row = std::move(row), key, claim, now](journal::Ledger& ledger) -> Status {
     if (key) {
       TRY(*claim, ledger.claimed(key->tenant, key->key));
+      // Whoever was refused for want of room and got this far is not refused any more.
+      if (*claim && (*claim)->sandbox.empty()) claim->reset();
       if (*claim) return {};
     }
     return ledger.add(row, key, now);
@@ -180,13 +182,64 @@ async::Task<std::optional<journal::Claim>> Residents::write_making(const Residen
   co_return std::move(*claim);
 }
 
+// What an earlier request with the same key has made.
+Result<std::shared_ptr<Resident>> Residents::claimed_before(const journal::Claim& claim,
+                                                            const journal::Digest& digest) const {
+  const auto id = SandboxId::parse(claim.sandbox);
+  if (claim.request != digest) {
+    return Error{Errc::exists, "this idempotency key was used for another request"};
+  }
+  if (const auto earlier = id ? find(*id) : nullptr) return earlier;
+  return Error{Errc::exists,
+               "the sandbox of this idempotency key has ended, or is still being made"};
+}
+
+// Before anything is asked for: whoever comes back for what there is needs no room for it.
+async::Task<std::optional<std::shared_ptr<Resident>>> Residents::came_back(const CreateOrder& order,
+                                                                           WhyNotAdmitted& why) {
+  const auto claim = std::make_shared<std::optional<journal::Claim>>();
+  CO_TRY_DO(co_await parts_.journal.write(
+      journal::Durability::process,
+      [claim, tenant = order.tenant, key = order.key](journal::Ledger& ledger) -> Status {
+        TRY(*claim, ledger.claimed(tenant, key));
+        return {};
+      }));
+  if (!*claim) co_return std::nullopt;
+  if (!(*claim)->sandbox.empty()) {
+    CO_TRY(auto earlier, claimed_before(**claim, order.digest));
+    co_return std::optional{std::move(earlier)};
+  }
+  if (parts_.clock.wall() - (*claim)->made >= journal::Ledger::kRefused) co_return std::nullopt;
+  why.no_room = NoRoom::full;
+  co_return Error{Errc::unavailable,
+                  "this node had no room for this idempotency key, and makes nothing for it for "
+                  "five minutes: another node may have"};
+}
+
+// Another node is asked with the same key now, and perhaps we again later: then this one must not
+// make a second.
+async::Task<void> Residents::refuse_key(const CreateOrder& order) {
+  co_return co_await parts_.journal.write(
+      journal::Durability::power,
+      [key = journal::CreateKey{order.tenant, order.key, order.digest},
+       now = parts_.clock.wall()](journal::Ledger& ledger) { return ledger.refuse(key, now); });
+}
+
 async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
                                                          const token::Authority& authority,
                                                          WhyNotAdmitted& why) {
+  if (!order.key.empty()) {
+    CO_TRY(auto earlier, co_await came_back(order, why));
+    if (earlier) co_return *std::move(earlier);
+  }
   Labels labels = order.request.labels;
   auto prepared = prepare(order.tenant, std::move(order.request), authority, why, order.purpose);
   if (!prepared) {
     ++counts_.refused;
+    const bool is_asked_elsewhere = why.no_room && parts_.room.is_one_of_many();
+    if (is_asked_elsewhere && !order.key.empty()) {
+      CO_TRY_DO(co_await refuse_key(order));
+    }
     co_return std::move(prepared).error();
   }
   prepared->admitted.lowered.plan.setup.standby = std::move(order.standby);
@@ -211,16 +264,7 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
                                                        ResidentFacts facts,
                                                        std::shared_ptr<bool> is_unwanted) {
   CO_TRY(const auto claim, co_await write_making(facts, prepared.admitted.lowered, order));
-  if (claim) {
-    const auto id = SandboxId::parse(claim->sandbox);
-    const auto earlier = id && claim->request == order.digest ? find(*id) : nullptr;
-    if (earlier) co_return earlier;
-    co_return Error{Errc::exists,
-                    claim->request == order.digest
-                        ? "the sandbox of this idempotency key has ended, or is still "
-                          "being made"
-                        : "this idempotency key was used for another request"};
-  }
+  if (claim) co_return claimed_before(*claim, order.digest);
   os::fault_point("node.create.written");
   Result<std::unique_ptr<sandbox::Sandbox>> made = Error{Errc::internal, "not made"};
   if (const Status recorded = co_await record_start(subject_of(facts), prepared.admitted.lowered)) {

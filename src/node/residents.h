@@ -161,6 +161,11 @@ class Residents {
   async::Task<std::optional<journal::Claim>> write_making(const ResidentFacts& facts,
                                                           const plan::Lowered& lowered,
                                                           const CreateOrder& order);
+  Result<std::shared_ptr<Resident>> claimed_before(const journal::Claim& claim,
+                                                   const journal::Digest& digest) const;
+  async::Task<std::optional<std::shared_ptr<Resident>>> came_back(const CreateOrder& order,
+                                                                  WhyNotAdmitted& why);
+  async::Task<void> refuse_key(const CreateOrder& order);
   async::Task<std::shared_ptr<Resident>> make(CreateOrder order, Prepared prepared,
                                               ResidentFacts facts,
                                               std::shared_ptr<bool> is_unwanted);

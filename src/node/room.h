@@ -52,6 +52,9 @@ class Room {
   // Of one that lives already: it is never refused.
   Place take_over() { return Place{state_}; }
 
+  // A node of a fleet: who finds no room here is sent to another.
+  bool is_one_of_many() const noexcept { return slots_.has_value(); }
+
   // What lives goes on; nothing new begins.
   void drain(bool is_draining) noexcept;
 

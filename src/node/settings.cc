@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/settings.h"
 
-
 #include <fmt/format.h>
 
 #include "policy/image_name.h"
