@@ -34,6 +34,8 @@ fuzz_all() {
     for caller in root user; do python3 tests/tiers/gvisor.py build/dev/bin --as "$caller" | grep -v '^pass' || true; done
     for caller in root user; do python3 tests/tiers/conform.py build/dev/bin gvisor --as "$caller" | tail -n 1; done
     python3 tests/tiers/conform.py "$PWD/build/dev/bin" microvm | tail -n 1
+    echo "== the behaviour of a node through a gateway"
+    python3 tests/fleet/behind.py build/dev/bin | grep -v '^pass' || true
     echo "== mutation: one fence element out at a time"
     build/dev/tests/mutation/judge_filters tests/filter/golden/sweep.txt
     mutation=(python3 tests/mutation/run.py --bin build/dev/bin --mutants build/dev/mutation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // New sandboxes: a node with room, and another where one has none.
 #include <algorithm>
+#include <utility>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -18,6 +19,24 @@ constexpr std::size_t kMostTries = 4;
 constexpr std::string_view kIdempotencyField = "Idempotency-Key";
 // With which a node says that it has begun nothing, because it has no room.
 constexpr std::string_view kNoRoomField = "Cordon-No-Room";
+
+// Counts as sent there until the node has answered, or nobody waits for it any more.
+class OnTheWay {
+ public:
+  OnTheWay(Roster& roster, NodeId node) : roster_{roster}, node_{node} { roster_.began(node_); }
+  OnTheWay(const OnTheWay&) = delete;
+  OnTheWay& operator=(const OnTheWay&) = delete;
+  ~OnTheWay() { end(); }
+  // Before the gauge of the answer is taken, which has it in it.
+  void end() {
+    if (!std::exchange(has_ended_, true)) roster_.ended(node_);
+  }
+
+ private:
+  Roster& roster_;
+  NodeId node_;
+  bool has_ended_ = false;
+};
 
 wire::ProblemAnswer no_room() {
   return {.status = 503,
@@ -59,15 +78,21 @@ async::Task<bool> Gateway::try_create(Asked& asked, NodeId node, const std::stri
   // Nothing was sent: another may be asked.
   if (!connection) {
     tried.refusal = node_away(node, connection.error().text());
+    // It may have made one before: with a key it is that one or none.
+    tried.is_final = http::count(asked.exchange.head().fields, kIdempotencyField) != 0;
     co_return false;
   }
   CO_TRY(http::RequestHead inner, head_for(asked, node));
   http::Forward::Rules rules = rules_for(node);
   rules.withholds = [](const http::ResponseHead& head) { return head.status == 503; };
-  parts_.nodes.roster().began(node);
+  OnTheWay on_the_way{parts_.nodes.roster(), node};
+  rules.outer_fields = [&on_the_way, pass = std::move(rules.outer_fields)](http::Fields fields) {
+    on_the_way.end();
+    return pass(std::move(fields));
+  };
   http::Forward forward{executor_, asked.exchange, *std::move(connection), std::move(rules)};
   const Status passed = co_await forward.run(std::move(inner), body);
-  parts_.nodes.roster().ended(node);
+  on_the_way.end();
   parts_.nodes.give_back(node, forward.take_back());
   if (!passed) {
     asked.exchange.break_off();
@@ -96,6 +121,10 @@ async::Task<bool> Gateway::try_create(Asked& asked, NodeId node, const std::stri
 
 async::Task<void> Gateway::create(Asked& asked) {
   ++counts_.creates;
+  const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
+  const token::Answer may = asked.bearer.authority.may(
+      {.operation = token::Operation::sandbox_create, .tenant = asked.tenant}, now);
+  if (!may && may.by == token::Refuser::operation) co_return Error{Errc::denied, may.words};
   CO_TRY(const std::string body, co_await asked.exchange.read_body(wire::kLargestRequest));
   std::vector<NodeId> order = order_for(asked);
   // What a tenant has built is where it was built.
@@ -103,14 +132,21 @@ async::Task<void> Gateway::create(Asked& asked) {
     order = ranked("home " + asked.tenant);
   }
   const bool is_ordered = !order.empty();
+  // Whoever counts must be one and the same.
+  if (!is_ordered && !asked.bearer.authority.allowances().empty()) {
+    co_return co_await answer_problem(asked, no_room());
+  }
   Tried tried;
   for (std::size_t at = 0; at < kMostTries; ++at) {
     std::optional<NodeId> node;
     if (!is_ordered) node = parts_.nodes.roster().choose("", tried.nodes);
+    // What is believed may be old: the nodes have the last word.
+    if (!is_ordered && !node) node = parts_.nodes.roster().choose_full(tried.nodes);
     if (is_ordered && at < order.size()) node = order[at];
     if (!node) break;
     CO_TRY(const bool was_answered, co_await try_create(asked, *node, body, tried));
     if (was_answered) co_return Status{};
+    if (tried.is_final) break;
   }
   co_return co_await answer_problem(asked, tried.refusal.value_or(no_room()));
 }

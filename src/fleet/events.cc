@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens on all nodes, as one stream. A place in it is a place in the stream of each.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -37,6 +37,14 @@ std::string in_one(const Cursors& cursors) {
   return text;
 }
 
+// As nodes make them: it goes into a path, and back into the cursor of all.
+bool is_cursor(std::string_view text) {
+  constexpr std::size_t kLongest = 64;
+  return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-';
+  });
+}
+
 // Nothing: it is no place in the stream of a fleet.
 std::optional<Cursors> cursors_in(std::string_view text) {
   Cursors cursors;
@@ -44,14 +52,20 @@ std::optional<Cursors> cursors_in(std::string_view text) {
     const std::string_view part = text.substr(0, text.find('~'));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t colon = part.find(':');
-    if (colon == std::string_view::npos) return std::nullopt;
-    cursors.emplace(part.substr(0, colon), part.substr(colon + 1));
+    if (colon == std::string_view::npos || !node_named(part.substr(0, colon)) ||
+        !is_cursor(part.substr(colon + 1)) ||
+        !cursors.emplace(part.substr(0, colon), part.substr(colon + 1)).second) {
+      return std::nullopt;
+    }
   }
   return cursors;
 }
 
 // A line of a node that is longer says what none does.
-constexpr std::size_t kLongestEvent = std::size_t{2} << 20U;
+constexpr std::size_t kLongestEvent = std::size_t{256} << 10U;
+// Between two attempts at the stream of a node that has none to give.
+constexpr std::chrono::seconds kFirstPause{1};
+constexpr std::chrono::seconds kLongestPause{30};
 
 // From where on, and whether it goes on.
 struct Wanted {
@@ -69,9 +83,18 @@ struct Heard {
 struct Streams {
   explicit Streams(const asio::any_io_executor& executor)
       : news{executor, async::kNever}, room{executor, async::kNever} {}
-  static constexpr std::size_t kMostHeard = 1024;
+  static constexpr std::size_t kMostHeard = std::size_t{1} << 20U;  // bytes
+  struct Part {
+    bool is_running = false;
+    Ticks not_before{};
+    std::chrono::seconds pause = kFirstPause;
+  };
+  bool is_any_running() const {
+    return std::ranges::any_of(parts, [](const auto& part) { return part.second.is_running; });
+  }
   std::deque<Heard> heard;
-  std::set<NodeId> running;
+  std::size_t bytes = 0;  // of what is heard
+  std::map<NodeId, Part> parts;
   asio::steady_timer news;  // never fire: cancelled when there is something, or room
   asio::steady_timer room;
 };
@@ -90,18 +113,30 @@ asio::awaitable<void> read_events(std::shared_ptr<Streams> streams, Nodes& nodes
     for (;;) {
       CO_TRY(const std::string piece, co_await answer.next());
       if (piece.empty()) co_return Status{};
+      std::size_t from_here = held.size();
       held += piece;
-      for (std::size_t end = held.find('\n'); end != std::string::npos; end = held.find('\n')) {
-        while (to.heard.size() >= Streams::kMostHeard) co_await to.room.async_wait(async::kQuiet);
-        to.heard.push_back({of, held.substr(0, end)});
+      std::size_t begin = 0;
+      for (std::size_t end = held.find('\n', from_here); end != std::string::npos;
+           end = held.find('\n', begin)) {
+        while (to.bytes >= Streams::kMostHeard) co_await to.room.async_wait(async::kQuiet);
+        to.heard.push_back({of, held.substr(begin, end - begin)});
+        to.bytes += end - begin + sizeof(Heard);
         to.news.cancel();
-        held.erase(0, end + 1);
+        begin = end + 1;
+        from_here = begin;
       }
+      held.erase(0, begin);
       if (held.size() > kLongestEvent) co_return Error{Errc::invalid, "a line without end"};
     }
   };
-  static_cast<void>(co_await read(*streams, nodes, node, std::move(question)));
-  streams->running.erase(node);
+  const Ticks began = Ticks::clock::now();
+  const Status ended = co_await read(*streams, nodes, node, std::move(question));
+  Streams::Part& part = streams->parts[node];
+  part.is_running = false;
+  // One that was told for a while has only broken off.
+  if (ended || Ticks::clock::now() - began > kLongestPause) part.pause = kFirstPause;
+  part.not_before = Ticks::clock::now() + part.pause;
+  part.pause = std::min(part.pause * 2, kLongestPause);
   streams->news.cancel();
 }
 
@@ -119,6 +154,7 @@ std::string passed_on(const Heard& heard, Cursors& cursors, Reissue& reissue) {
   }
   const json::value* const cursor = object.if_contains("cursor");
   if (cursor == nullptr || !cursor->is_string()) return heard.line + "\n";
+  if (!is_cursor(cursor->get_string())) return {};
   cursors[to_string(heard.node)] = cursor->get_string();
   object["cursor"] = in_one(cursors);
   return json::serialize(object) + "\n";
@@ -162,25 +198,28 @@ async::Task<void> Gateway::stream_events(Asked& asked) {
         for (bool is_first = true; written; is_first = false) {
           for (const NodeId node : self->living()) {
             // Also those that came later, and those whose stream broke off.
-            if ((!is_first && !wanted.follows) || streams->running.contains(node)) continue;
+            Streams::Part& part = streams->parts[node];
+            const bool is_due = !part.is_running && Ticks::clock::now() >= part.not_before;
+            if ((!is_first && !wanted.follows) || !is_due) continue;
             auto rights = self->rights_for(*of, node);
             if (!rights) continue;
             std::string path = "/v1/events?follow=";
             path += wanted.follows ? "true" : "false";
             const auto since = cursors.find(to_string(node));
             if (since != cursors.end()) path += "&since=" + since->second;
-            streams->running.insert(node);
+            part.is_running = true;
             scope.spawn(read_events(streams, self->parts_.nodes, node,
                                     {.path = std::move(path), .fields = *std::move(rights)}));
           }
           while (written && !streams->heard.empty()) {
             const std::string line =
                 passed_on(streams->heard.front(), cursors, self->parts_.reissue);
+            streams->bytes -= streams->heard.front().line.size() + sizeof(Heard);
             streams->heard.pop_front();
             streams->room.cancel();
             if (!line.empty()) written = co_await of->exchange.write(line);
           }
-          if (!wanted.follows && streams->running.empty() && streams->heard.empty()) break;
+          if (!wanted.follows && !streams->is_any_running() && streams->heard.empty()) break;
           if (of->exchange.is_draining()) break;
           // Nodes come, and a gateway that ends is not waited for.
           streams->news.expires_after(std::chrono::seconds{1});

@@ -15,9 +15,12 @@
 #include "base/log.h"
 #include "gate/origin.h"
 #include "hash/sha256.h"
+#include "http/characters.h"
 #include "http/connection.h"
+#include "token/api_key.h"
 #include "token/caveat.h"
 #include "token/key.h"
+#include "token/layout.h"
 #include "wire/json_writer.h"
 
 namespace cordon::fleet {
@@ -49,10 +52,40 @@ Result<std::string> tenant_of(const http::RequestHead& head, const token::Author
   return std::string{*name};
 }
 
+// On ways that only the node can judge: what is a credential of ours is nobody's inside a sandbox.
+void strip_our_credentials(http::Fields& fields) {
+  std::erase_if(fields, [](const http::Field& field) {
+    std::string_view value = field.value;
+    if (http::same_name(field.name, "authorization")) {
+      constexpr std::string_view kBearer = "bearer ";
+      if (value.size() < kBearer.size() ||
+          !http::same_name(value.substr(0, kBearer.size()), kBearer)) {
+        return false;
+      }
+      value.remove_prefix(kBearer.size());
+    } else if (!http::same_name(field.name, "x-api-key")) {
+      return false;
+    }
+    return value.starts_with(token::kTokenPrefix) || value.starts_with(token::kApiKeyPrefix) ||
+           value.starts_with(token::kE2bKeyPrefix);
+  });
+}
+
 // Who hears the same answer whichever time it is asked.
 bool may_repeat(const http::RequestHead& head) {
   return (head.method == "GET" || head.method == "HEAD") && !head.announced.chunked &&
          head.announced.length.value_or(0) == 0;
+}
+
+}  // namespace
+
+namespace {
+
+wire::ProblemAnswer no_such_sandbox() {
+  return {.status = 502,
+          .code = "CORDON-API-NOT-FOUND",
+          .detail = "there is no such sandbox",
+          .remedy = "make one first"};
 }
 
 }  // namespace
@@ -125,7 +158,7 @@ async::Task<void> Gateway::serve(Asked& asked) {
   if (asked.way.kind == Kind::own && head.target.path == "/v1/health") {
     co_return co_await health(asked);
   }
-  if (asked.way.is_open) co_return co_await serve_by_way(asked);
+  if (asked.way.is_open) co_return co_await serve_counted(asked);
   auto bearer = parts_.gate.admit(head, asked.exchange.peer());
   if (!bearer) co_return co_await answer_problem(asked, unauthenticated(bearer.error()));
   asked.bearer = *std::move(bearer);
@@ -135,7 +168,7 @@ async::Task<void> Gateway::serve(Asked& asked) {
   // What we answer ourselves is over at once, and may be the end of this very right.
   const bool is_brief = asked.way.kind == Kind::own;
   if (is_brief || (authority.revocations().empty() && !authority.expires())) {
-    co_return co_await serve_by_way(asked);
+    co_return co_await serve_counted(asked);
   }
   co_return co_await serve_while_valid(asked);
 }
@@ -166,8 +199,23 @@ asio::awaitable<void> Gateway::until_invalid(const Asked& asked) {
 
 async::Task<void> Gateway::serve_while_valid(Asked& asked) {
   return async::unless(
-      until_invalid(asked), [this, &asked] { return is_invalid(asked); }, serve_by_way(asked),
+      until_invalid(asked), [this, &asked] { return is_invalid(asked); }, serve_counted(asked),
       Error{Errc::denied, "the token was revoked, or has expired"});
+}
+
+// Of one tenant, and of all those who ask the inside of one sandbox without saying who they are.
+async::Task<void> Gateway::serve_counted(Asked& asked) {
+  constexpr std::size_t kMostOfATenant = 1024;
+  constexpr std::size_t kMostOfASandbox = 256;
+  const bool is_open = asked.way.is_open;
+  const auto counted =
+      in_flight_.begin((is_open ? "sandbox " + asked.way.sandbox : "tenant " + asked.tenant),
+                       is_open ? kMostOfASandbox : kMostOfATenant);
+  if (!counted) {
+    co_return Error{Errc::exhausted,
+                    "as many requests at once as one may have here; end a stream, or wait"};
+  }
+  co_return co_await serve_by_way(asked);
 }
 
 async::Task<void> Gateway::serve_by_way(Asked& asked) {
@@ -225,7 +273,17 @@ Result<http::RequestHead> Gateway::head_for(const Asked& asked, NodeId node) {
   for (const std::string_view ours : {gate::kChainField, std::string_view{"expect"}}) {
     http::remove_all_spellings(inner.fields, ours);
   }
-  if (asked.way.is_open) return inner;
+  // A field that `Connection` names is gone: who was let pass by it must not be somebody else
+  // there.
+  if (Way there = way_of(inner); there.kind != asked.way.kind ||
+                                 there.sandbox != asked.way.sandbox ||
+                                 there.is_open != asked.way.is_open) {
+    return Error{Errc::invalid, "`Connection` names a field that says where this request goes"};
+  }
+  if (asked.way.is_open) {
+    strip_our_credentials(inner.fields);
+    return inner;
+  }
   for (const std::string_view shown :
        {std::string_view{"authorization"}, std::string_view{"x-api-key"}, kTenantField}) {
     http::remove_all_spellings(inner.fields, shown);
@@ -279,7 +337,9 @@ async::Task<void> Gateway::pass_to(Asked& asked, NodeId node) {
 async::Task<void> Gateway::to_sandbox(Asked& asked) {
   const auto id = SandboxId::parse(asked.way.sandbox);
   const auto node = id ? parts_.reissue.node_of(*id) : std::nullopt;
-  // Any node says of a name that nobody has made what is to be said.
+  // Any node says of a name that nobody has made what is to be said; but nobody in particular has
+  // no request of his passed on.
+  if (!node && asked.way.is_open) co_return co_await answer_problem(asked, no_such_sandbox());
   if (!node) co_return co_await anywhere(asked);
   const auto standing = parts_.nodes.standing(*node);
   if (!standing) {
@@ -302,6 +362,12 @@ std::vector<NodeId> Gateway::ranked(std::string_view what) const {
   for (const NodeId node : living()) {
     if (!parts_.nodes.is_settled(node)) continue;
     drawn.emplace_back(sha256({as_bytes(what), as_bytes(to_string(node))}), node);
+  }
+  // All have come at once, with us before them: then they are what there is.
+  if (drawn.empty()) {
+    for (const NodeId node : living()) {
+      drawn.emplace_back(sha256({as_bytes(what), as_bytes(to_string(node))}), node);
+    }
   }
   std::ranges::sort(drawn);
   std::vector<NodeId> nodes;

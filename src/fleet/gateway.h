@@ -10,6 +10,7 @@
 
 #include "async/task.h"
 #include "base/clock.h"
+#include "fleet/in_flight.h"
 #include "fleet/nodes.h"
 #include "fleet/reissue.h"
 #include "fleet/revoked.h"
@@ -63,6 +64,7 @@ class Gateway {
 
  private:
   async::Task<void> serve(Asked& asked);
+  async::Task<void> serve_counted(Asked& asked);
   async::Task<void> serve_by_way(Asked& asked);
   async::Task<void> serve_while_valid(Asked& asked);
   asio::awaitable<void> until_invalid(const Asked& asked);
@@ -85,6 +87,7 @@ class Gateway {
   struct Tried {
     std::vector<NodeId> nodes;
     std::optional<wire::ProblemAnswer> refusal;  // of the last that had no room
+    bool is_final = false;                       // no other may be asked
   };
   // In which order to try, for a request that may come again; empty: as there is room.
   std::vector<NodeId> order_for(const Asked& asked) const;
@@ -117,6 +120,7 @@ class Gateway {
   asio::any_io_executor executor_;
   Parts parts_;
   Counts counts_;
+  InFlight in_flight_;
 };
 
 async::Task<void> answer_json(Asked& asked, int status, std::string body);

@@ -22,6 +22,7 @@ namespace json = boost::json;
 
 constexpr std::chrono::seconds kListWithin{10};
 constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kLargestPart = std::size_t{4} << 20U;  // of a list, of one node
 constexpr std::size_t kUsualRows = 100;
 constexpr std::size_t kLargestSecret = std::size_t{64} << 10U;
 
@@ -41,7 +42,8 @@ asio::awaitable<void> ask_one(Round& round, std::size_t at, Answers& answers) {
   Nodes::Question question{.method = round.method,
                            .path = round.path,
                            .fields = std::move(round.to[at].second),
-                           .body = round.body};
+                           .body = round.body,
+                           .most = kLargestPart};
   auto answer = co_await async::within(kListWithin, round.nodes.ask(node, std::move(question)));
   answers.emplace(node, std::move(answer));
 }
@@ -81,12 +83,15 @@ std::string_view text_in(const json::object& row, std::string_view name) {
   return found != nullptr && found->is_string() ? std::string_view{found->get_string()} : "";
 }
 
-// The first refusal that is an answer, which all of them share.
+// Where all that answer refuse. One by itself may be at fault: it has no part in the list.
 const Nodes::Answer* refusal_in(const Answers& answers) {
+  const Nodes::Answer* refusal = nullptr;
   for (const auto& [node, answer] : answers) {
-    if (answer && answer->status >= 400 && answer->status < 500) return &*answer;
+    if (!answer) continue;
+    if (answer->status < 400 || answer->status >= 500) return nullptr;
+    refusal = &*answer;
   }
-  return nullptr;
+  return refusal;
 }
 
 async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
@@ -179,7 +184,8 @@ async::Task<void> Gateway::list_e2b(Asked& asked) {
     boost::system::error_code error;
     const json::value said = answer ? json::parse(answer->body, error) : json::value{};
     // Clients have no word for a list that is not whole.
-    if (!answer || answer->status != 200 || !said.is_array()) {
+    const bool has_more = answer && http::count(answer->fields, "x-next-token") != 0;
+    if (!answer || answer->status != 200 || !said.is_array() || has_more) {
       co_return co_await answer_problem(asked, node_away(node, "its part of the list is missing"));
     }
     for (const json::value& row : said.get_array()) {

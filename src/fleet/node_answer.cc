@@ -16,7 +16,7 @@ async::Task<void> NodeAnswer::fill() {
 }
 
 async::Task<http::ResponseHead> NodeAnswer::head() {
-  for (;;) {
+  for (int interim = 0; interim <= http::kMostInterim; ++interim) {
     http::ResponseReader reader;
     for (bool is_done = false; !is_done;) {
       CO_TRY_DO(co_await fill());
@@ -33,6 +33,7 @@ async::Task<http::ResponseHead> NodeAnswer::head() {
     keeps_ = http::keeps_alive(answer.version, answer.fields);
     co_return answer;
   }
+  co_return Error{Errc::invalid, "the node answers without coming to an answer"};
 }
 
 async::Task<std::string> NodeAnswer::next() {

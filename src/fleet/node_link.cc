@@ -5,9 +5,13 @@
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "async/deadline.h"
 #include "async/waiting.h"
+#include "base/log.h"
 #include "http/shared_inbox.h"
 #include "http/stream.h"
 
@@ -18,6 +22,7 @@ using asio::ip::tcp;
 
 // Of a connection and its handshake. Nodes are near.
 constexpr std::chrono::seconds kConnect{3};
+constexpr std::size_t kTurn = std::size_t{256} << 10U;
 
 // Before: check_address() holds.
 tcp::endpoint endpoint_of(std::string_view address) {
@@ -32,6 +37,11 @@ tcp::endpoint endpoint_of(std::string_view address) {
 async::Task<tcp::socket> connected(asio::any_io_executor executor, tcp::endpoint to) {
   tcp::socket socket{executor};
   const auto [error] = co_await socket.async_connect(to, async::kQuiet);
+  // What we lack ourselves says nothing of the node.
+  const bool is_ours = error == boost::system::errc::too_many_files_open ||
+                       error == boost::system::errc::too_many_files_open_in_system ||
+                       error == boost::system::errc::no_buffer_space;
+  if (is_ours) co_return Error{Errc::exhausted, "connect: " + error.message()};
   if (error) co_return Error{Errc::unavailable, "connect: " + error.message()};
   boost::system::error_code ignored;  // without it answers only come a little later
   socket.set_option(tcp::no_delay{true}, ignored);
@@ -47,13 +57,18 @@ struct NodeConnection::Wire {
   }
   http::Stream stream;
   http::SharedInbox inbox;
+  std::size_t since_turn = 0;  // read without another's turn
 };
 
 async::Task<std::unique_ptr<NodeConnection>> NodeConnection::open(LinkHouse& house,
                                                                   std::string address,
                                                                   std::string name) {
-  CO_TRY(tcp::socket socket,
-         co_await async::within(kConnect, connected(house.executor, endpoint_of(address))));
+  const tcp::endpoint to = endpoint_of(address);
+  if (!house.tls && !to.address().is_loopback()) {
+    co_return Error{Errc::denied,
+                    "a node elsewhere is spoken to under TLS only: name [nodes] in the settings"};
+  }
+  CO_TRY(tcp::socket socket, co_await async::within(kConnect, connected(house.executor, to)));
   auto wire = std::make_shared<Wire>(std::move(socket), house);
   if (house.tls) {
     CO_TRY(http::OwnedSsl ssl, house.tls->connect(name));
@@ -61,7 +76,9 @@ async::Task<std::unique_ptr<NodeConnection>> NodeConnection::open(LinkHouse& hou
     Status shaken = co_await wire->stream.handshake(std::move(ssl));
     wire->stream.lift_limit();
     if (!shaken) {
-      co_return Error{Errc::unavailable, name + " at " + address + ": " + shaken.error().text()};
+      log(LogLevel::warning, "fleet", "a node does not prove to be itself",
+          {{"node", name}, {"address", address}, {"why", shaken.error().text()}});
+      co_return Error{Errc::unavailable, "it does not prove to be itself"};
     }
   }
   co_return std::unique_ptr<NodeConnection>{new NodeConnection{std::move(wire)}};
@@ -74,6 +91,12 @@ async::Task<std::string> NodeConnection::read_some() {
     CO_TRY(const std::string_view bytes, co_await wire->inbox.next(Ticks::max()));
     std::string copy{bytes};
     wire->inbox.keep({});
+    // A node that never lets us wait would have the loop's thread for itself.
+    wire->since_turn += copy.size();
+    if (wire->since_turn >= kTurn) {
+      wire->since_turn = 0;
+      co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+    }
     co_return copy;
   }(wire_);
 }

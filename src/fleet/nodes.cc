@@ -22,7 +22,6 @@ namespace cordon::fleet {
 namespace {
 
 constexpr std::string_view kGaugeField = "Cordon-Gauge";
-constexpr std::size_t kLargestAnswer = std::size_t{32} << 20U;
 constexpr std::uint32_t kMostSlotsSaid = 1'000'000;
 
 std::optional<std::uint64_t> number_in(const boost::json::object& of, std::string_view name) {
@@ -73,7 +72,7 @@ Nodes::Nodes(LinkHouse& house, Reissue& reissue, const Clock& clock, Rules rules
 
 async::Task<void> Nodes::follow_cell(etcd::Client& client, std::uint16_t cell) {
   co_return co_await follow(client, cell, roster_, clock_, [this](const Roster::News& news) {
-    joined_at_.try_emplace(news.node, clock_.ticks());
+    if (news.what == Members::News::joined) joined_at_.try_emplace(news.node, clock_.ticks());
     log(LogLevel::info, "fleet", "a node",
         {{"node", to_string(news.node)},
          {"is", news.what == Members::News::joined   ? "there"
@@ -103,7 +102,8 @@ async::Task<std::unique_ptr<NodeConnection>> Nodes::connect(NodeId node) {
   if (!address) co_return Error{Errc::not_found, "node " + to_string(node) + ": not known"};
   auto taken = co_await link_of(node).take(*std::move(address));
   if (!taken) {
-    silent(node);
+    const Errc why = taken.error().code();
+    if (why != Errc::exhausted && why != Errc::denied) silent(node);
     co_return std::move(taken).error().with("node " + to_string(node));
   }
   co_return *std::move(taken);
@@ -149,12 +149,13 @@ async::Task<void> Nodes::send(NodeConnection& to, NodeId node, Question question
 }
 
 async::Task<Nodes::Answer> Nodes::ask(NodeId node, Question question) {
+  const std::size_t most = question.most;
   CO_TRY(auto connection, co_await connect(node));
   CO_TRY_DO(co_await send(*connection, node, std::move(question)));
   NodeAnswer reading{*connection};
   CO_TRY(http::ResponseHead head, co_await reading.head());
   heard(node, head.fields);
-  CO_TRY(std::string body, co_await reading.rest(kLargestAnswer));
+  CO_TRY(std::string body, co_await reading.rest(most));
   if (reading.keeps()) give_back(node, std::move(connection));
   co_return Answer{
       .status = head.status, .fields = std::move(head.fields), .body = std::move(body)};
@@ -203,7 +204,9 @@ asio::awaitable<void> Nodes::keep(async::Scope& scope) {
       if (const auto link = links_.find(node); link != links_.end()) link->second->close_all();
     }
     for (const NodeId node : roster_.all()) {
-      const bool is_quiet = now - heard_at_[node] >= rules_.probe;
+      // Nobody is sent to one that is believed full: only we can hear that it is not any more.
+      const auto due = roster_.free_of(node) == 0 ? rules_.probe / 2 : rules_.probe;
+      const bool is_quiet = now - heard_at_[node] >= due;
       if (is_quiet && is_probed_.emplace(node, true).second) scope.spawn(probe(node));
     }
     for (const auto& [node, link] : links_) link->close_idle(now);

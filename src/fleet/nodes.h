@@ -77,6 +77,7 @@ class Nodes {
     std::string path;
     http::Fields fields{};  // with the right to ask; none: the gateway's own
     std::string body{};
+    std::size_t most = std::size_t{64} << 10U;  // of the answer's body
   };
   async::Task<Answer> ask(NodeId node, Question question);
   // The same for an answer that is read as it comes (node_answer.h). `to` outlives it.

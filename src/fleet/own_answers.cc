@@ -235,8 +235,16 @@ async::Task<void> Gateway::revoke(Asked& asked) {
                                                                      .token = request.token,
                                                                      .query = query,
                                                                      .now = parts_.clock.wall()}));
-  CO_TRY_DO(co_await parts_.spread.revoke(
-      {.id = taken.id, .until = std::chrono::ceil<std::chrono::seconds>(taken.until)}));
+  if (!parts_.revoked.has(taken.id) && !taken.tenant.empty() &&
+      !parts_.revoked.has_room_for(taken.tenant)) {
+    co_return Error{Errc::exhausted,
+                    "the tenant has taken back as many tokens as are remembered; take back the one "
+                    "that they were made of"};
+  }
+  CO_TRY_DO(
+      co_await parts_.spread.revoke({.id = taken.id,
+                                     .until = std::chrono::ceil<std::chrono::seconds>(taken.until),
+                                     .tenant = taken.tenant}));
   co_return co_await asked.exchange.answer(204, {}, {});
 }
 

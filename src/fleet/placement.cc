@@ -93,6 +93,14 @@ std::optional<NodeId> Placement::choose(std::string_view image, std::span<const 
   return candidates_[*chosen].id;
 }
 
+std::optional<NodeId> Placement::choose_full(std::span<const NodeId> without) {
+  const auto chosen = better_of_two([without](const Candidate& one) {
+    return one.is_allowed && std::ranges::find(without, one.id) == without.end();
+  });
+  if (!chosen) return std::nullopt;
+  return candidates_[*chosen].id;
+}
+
 void Placement::began(NodeId node) {
   Candidate& known = get(node);
   ++known.on_the_way;

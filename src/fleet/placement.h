@@ -35,6 +35,10 @@ class Placement {
   // nobody has room.
   std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {});
 
+  // Any that takes new ones, as if it had room: what is believed may be old, and the node has the
+  // last word.
+  std::optional<NodeId> choose_full(std::span<const NodeId> without);
+
   // What was sent there counts at once, until a gauge says what became of it.
   void began(NodeId node);
   void ended(NodeId node);

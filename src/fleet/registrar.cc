@@ -134,7 +134,7 @@ async::Task<void> Registrar::attend_in(async::Scope& scope, Registrar*& self,
       {{"node", to_string(self->node_)},
        {"start", static_cast<std::int64_t>(self->summary_.gauge.at.epoch)}});
   bool is_same = true;
-  while (is_same && !attended->is_over) {
+  while (is_same && !attended->is_over && !self->refused_) {
     co_await etcd::sleep(self->parts_.rules.look);
     is_same = self->took(co_await self->look(), attended->registration);
   }

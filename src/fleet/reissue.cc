@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <variant>
 #include <vector>
 
 #include "base/bytes.h"
@@ -37,15 +36,12 @@ Result<std::string> Reissue::for_node(const gate::Bearer& bearer, NodeId node, W
   TRY(NodeKey* const with, key_of(node));
   const token::Authority& authority = bearer.authority;
   token::Minted minted{.is_operator = authority.is_operator(), .caveats = {}};
-  // Before the end, so that it has no part in the ids of the others.
-  for (const token::Narrowed& each : authority.caveats()) {
-    if (!std::holds_alternative<token::ExpiresAt>(each.caveat)) {
-      minted.caveats.push_back(each.caveat);
-    }
-  }
-  auto end = std::chrono::floor<std::chrono::seconds>(now) + kLongest;
-  if (const auto own = authority.expires()) end = std::min(end, *own);
-  minted.caveats.emplace_back(token::ExpiresAt{end});
+  // In their order, ends too: what stands before a budget decides whose account it is.
+  for (const token::Narrowed& each : authority.caveats()) minted.caveats.push_back(each.caveat);
+  // Behind all of it, where the client's own is later or there is none.
+  const auto end = std::chrono::floor<std::chrono::seconds>(now) + kLongest;
+  const auto own = authority.expires();
+  if (!own || *own > end) minted.caveats.emplace_back(token::ExpiresAt{end});
   const auto& chain = authority.revocations();
   const token::Bytes shown =
       chain.empty() ? as_bytes(std::string_view{bearer.key}) : token::Bytes{chain.front()};

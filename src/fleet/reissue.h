@@ -28,8 +28,8 @@ class Reissue {
 
   explicit Reissue(token::RootKey root) : root_{std::move(root)} {}
 
-  // The same but for its end whenever the same right is shown, so that a node counts a budget of it
-  // in one account.
+  // The same but for an end of our own whenever the same right is shown, so that a node counts a
+  // budget of it in one account.
   Result<std::string> for_node(const gate::Bearer& bearer, NodeId node, WallTime now);
   // The gateway's own: to ask a node how it is.
   Result<std::string> own(NodeId node, WallTime now);

@@ -26,11 +26,13 @@ using token::RevocationId;
 struct Revocation {
   RevocationId id{};
   std::chrono::sys_seconds until{};  // from then on no token bears it that would hold
+  std::string tenant{};              // in whose account it is; empty: in nobody's
   friend bool operator==(const Revocation&, const Revocation&) = default;
 };
 
 // "/cordon/revocations/" and 32 hexadecimal digits, in the etcd of all cells; the value is the
-// second until which it is kept.
+// second until which it is kept, and the tenant in
+// whose account it is.
 inline constexpr std::string_view kRevocations = "/cordon/revocations/";
 std::string key_of(const RevocationId& id);
 std::string encode(const Revocation& revocation);
@@ -44,25 +46,49 @@ class Revoked {
   bool has(const RevocationId& id) const { return held_.contains(id); }
   bool has_any(const std::vector<RevocationId>& ids) const;
   std::size_t size() const noexcept { return held_.size(); }
+  // So many a tenant has at most, as at a node.
+  static constexpr std::size_t kMostOfATenant = 4096;
+  bool has_room_for(const std::string& tenant) const;
 
   // From etcd, from another gateway, or our own. One that was heard of is never taken away before
   // its time: a key that is gone takes nothing back.
   void add(const Revocation& revocation);
   // Keys below kRevocations.
   void took(std::span<const etcd::Event> events);
-  void forget_useless(std::chrono::sys_seconds now);
+  // Gives those that nobody needs any more.
+  std::vector<RevocationId> forget_useless(std::chrono::sys_seconds now);
 
   // Until one of them is there, or the caller is cancelled.
   asio::awaitable<void> until_any(std::vector<RevocationId> ids) const;
 
-  // As lines of text, for the disk; lines that cannot be read are left out.
+  // As lines of text, for the disk.
   std::string saved() const;
   void restore(std::string_view text);
 
+  // Whether all that was taken back by the start is here: from etcd, or from the disk. Before that
+  // nobody is let in.
+  void know() {
+    is_known_ = true;
+    news_.cancel();
+  }
+  asio::awaitable<void> until_known() const;
+
  private:
-  std::map<RevocationId, std::chrono::sys_seconds> held_;
+  struct Held {
+    std::chrono::sys_seconds until{};
+    std::string tenant;
+  };
+  void count(const std::string& tenant, bool is_more);
+
+  std::map<RevocationId, Held> held_;
+  std::map<std::string, std::size_t, std::less<>> accounts_;
+  bool is_known_ = false;
   mutable asio::steady_timer news_;  // never fires: cancelled when one was added
 };
+
+// As lines of text; lines that cannot be read are left out.
+std::string lines_of(const std::vector<Revocation>& revocations);
+std::vector<Revocation> revocations_in(std::string_view text);
 
 // Follows them until it is cancelled or refused.
 async::Task<void> follow_revocations(etcd::Client& client, Revoked& revoked);

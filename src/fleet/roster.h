@@ -48,6 +48,9 @@ class Roster {
   std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {}) {
     return placement_.choose(image, without);
   }
+  std::optional<NodeId> choose_full(std::span<const NodeId> without) {
+    return placement_.choose_full(without);
+  }
   void began(NodeId node) { placement_.began(node); }
   void ended(NodeId node) { placement_.ended(node); }
 

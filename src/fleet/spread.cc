@@ -56,17 +56,28 @@ async::Task<void> Spread::revoke(Revocation revocation) {
           if (self->nodes_.standing(node).value_or(Standing::dead) == Standing::dead) continue;
           scope.spawn(self->tell(node, what));
         }
+        // Whoever asked may leave meanwhile: then it is written all the same.
+        self->waiting_.push_back(what);
         const Status written = co_await self->write(what);
-        if (!written) {
+        if (written) {
+          std::erase(self->waiting_, what);
+        } else {
           log(LogLevel::warning, "gateway", "etcd was not told yet what was taken back",
               {{"why", written.error().text()}});
-          self->waiting_.push_back(what);
-          self->news_.cancel();
         }
+        self->news_.cancel();
         co_await scope.join();
         co_return Status{};
       },
       this, revocation);
+}
+
+asio::awaitable<void> Spread::forget(RevocationId id) {
+  const auto gone = co_await client_.remove({.keys = etcd::only(key_of(id))}, kTold);
+  if (!gone) {
+    log(LogLevel::info, "gateway", "an old revocation stays in etcd",
+        {{"why", gone.error().text()}});
+  }
 }
 
 asio::awaitable<void> Spread::keep() {
@@ -76,10 +87,13 @@ asio::awaitable<void> Spread::keep() {
       co_await news_.async_wait(async::kQuiet);
       continue;
     }
+    const Revocation next = waiting_.front();
+    if (co_await write(next)) {
+      std::erase(waiting_, next);
+      continue;
+    }
     pause.expires_after(kAgain);
     co_await pause.async_wait(asio::use_awaitable);
-    const Revocation next = waiting_.front();
-    if (co_await write(next)) std::erase(waiting_, next);
   }
 }
 

@@ -32,8 +32,12 @@ class Spread {
 
   // Tells etcd what it has not heard yet; until it is cancelled.
   asio::awaitable<void> keep();
+  // Nobody needs it any more: etcd need not keep it. Where that fails another gateway does it.
+  asio::awaitable<void> forget(RevocationId id);
 
-  std::size_t waiting() const noexcept { return waiting_.size(); }
+  // What etcd has not heard yet, for the next start; and what an earlier one left.
+  const std::vector<Revocation>& waiting() const noexcept { return waiting_; }
+  void restore(std::vector<Revocation> waiting) { waiting_ = std::move(waiting); }
 
  private:
   asio::awaitable<void> tell(NodeId node, Revocation revocation);

@@ -20,12 +20,19 @@ struct Row {
 
 // The first that fits.
 constexpr std::array kRows = {
-    Row{"POST", "/v1/run", Kind::create},         Row{"POST", "/v1/sandboxes", Kind::create},
-    Row{"GET", "/v1/sandboxes", Kind::sandboxes}, Row{"GET", "/v1/events", Kind::events},
-    Row{"GET", "/v1/audit", Kind::one},           Row{"GET", "/v1/secrets", Kind::home},
-    Row{"", "/v1/secrets", Kind::all, true},      Row{"", "/v1/health", Kind::own},
-    Row{"", "/v1/node", Kind::own, true},         Row{"", "/metrics", Kind::own},
-    Row{"", "/v1/fleet", Kind::own, true},        Row{"", "/v1/keys", Kind::own, true},
+    Row{"POST", "/v1/run", Kind::create},
+    Row{"POST", "/v1/sandboxes", Kind::create},
+    Row{"GET", "/v1/sandboxes", Kind::sandboxes},
+    Row{"GET", "/v1/events", Kind::events},
+    Row{"GET", "/v1/audit", Kind::one},
+    Row{"GET", "/v1/secrets", Kind::home},
+    Row{"PUT", "/v1/secrets", Kind::all, true},
+    Row{"DELETE", "/v1/secrets", Kind::all, true},
+    Row{"", "/v1/health", Kind::own},
+    Row{"", "/v1/node", Kind::own, true},
+    Row{"", "/metrics", Kind::own},
+    Row{"", "/v1/fleet", Kind::own, true},
+    Row{"", "/v1/keys", Kind::own, true},
     Row{"", "/v1/tokens", Kind::own, true},
 };
 

@@ -29,6 +29,10 @@ struct Bearer {
 // space apart. With any of them taken back this one falls too. Whoever says so himself has less.
 inline constexpr std::string_view kChainField = "Cordon-Chain";
 
+// Whether what a chain names is believed: a node believes its gateways, and whoever asks a gateway
+// has nothing to say of where his right comes from.
+enum class Chains : bool { ignored, believed };
+
 // The key of this text; nothing: there is none.
 using FindKey = std::function<std::optional<Bearer>(std::string_view text)>;
 
@@ -37,11 +41,12 @@ class Gate {
   // Who sits at the Unix socket with one of `operators` needs no token: who may act as the node's
   // own user, or as root, could take its key. `clock` outlives it.
   Gate(std::vector<token::AudienceKey> keys, std::vector<std::uint32_t> operators,
-       token::IsRevoked is_revoked, FindKey find_key, const Clock& clock);
+       token::IsRevoked is_revoked, FindKey find_key, const Clock& clock,
+       Chains chains = Chains::believed);
 
-  // By `Authorization: Bearer`, with a token or an API key, or by `X-API-Key`, with a key, which may
-  // have a token in it.
-  // `denied`, always with the same words. What is shown counts, also from an operator.
+  // By `Authorization: Bearer`, with a token or an API key, or by `X-API-Key`, with a key, which
+  // may have a token in it. `denied`, always with the same words. What is shown counts, also from
+  // an operator.
   Result<Bearer> admit(const http::RequestHead& head, const http::Peer& peer) const;
 
   // What a token that is shown says of itself, whether or not it was taken back. `invalid`: it is
@@ -58,6 +63,7 @@ class Gate {
   token::IsRevoked is_revoked_;
   FindKey find_key_;
   const Clock& clock_;
+  Chains chains_;
 };
 
 }  // namespace cordon::gate

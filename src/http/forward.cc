@@ -137,7 +137,7 @@ asio::awaitable<void> Forward::pump_body() {
 }
 
 async::Task<ResponseHead> Forward::read_head() {
-  for (;;) {
+  for (int interim = 0; interim <= kMostInterim; ++interim) {
     ResponseReader reader{rules_.answer};
     for (bool is_done = false; !is_done;) {
       if (held_.empty()) CO_TRY_DO(co_await fill());
@@ -150,6 +150,7 @@ async::Task<ResponseHead> Forward::read_head() {
     ResponseHead answer = reader.take();
     if (!is_interim(answer)) co_return answer;
   }
+  co_return Error{Errc::invalid, rules_.whom + ": it answers without coming to an answer"};
 }
 
 async::Task<void> Forward::read_body(Framing framing, Take take) {

@@ -41,5 +41,7 @@ Result<Framing> framing_of(const ResponseHead& head, const Asked& asked);
 
 // Whether another head follows this one in answer to the same request.
 bool is_interim(const ResponseHead& head) noexcept;
+// Before one answer. Whoever sends more has no answer, and holds whoever reads them.
+inline constexpr int kMostInterim = 8;
 
 }  // namespace cordon::http

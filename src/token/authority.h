@@ -90,6 +90,12 @@ class Authority {
   // It was made of another right, with these: the oldest of all.
   void derived_from(const std::vector<RevocationId>& ids) {
     revocations_.insert(revocations_.begin(), ids.begin(), ids.end());
+    shown_ = ids.size();
+  }
+  // Of what its bearer has shown, wherever that was; nothing: he has shown no token.
+  std::optional<RevocationId> shown() const {
+    if (revocations_.empty()) return std::nullopt;
+    return shown_ == 0 ? revocations_.back() : revocations_[shown_ - 1];
   }
 
   // All that it was narrowed by, in their order: with them another is as narrow as this.
@@ -108,6 +114,7 @@ class Authority {
   std::vector<Allowance> allowances_;
   std::optional<std::chrono::sys_seconds> expires_;
   std::vector<RevocationId> revocations_;
+  std::size_t shown_ = 0;  // so many of them are of another right, of which this one was made
   std::vector<Narrowed> caveats_;
 };
 

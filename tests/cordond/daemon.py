@@ -252,7 +252,10 @@ dir = "{self.root}"
 
     def mint(self, *caveats):
         """A token of this node."""
-        made = subprocess.run([self.programs / "cordon", "token", "mint", "--key", self.key, "--audience", "node", *caveats],
+        return self.mint_at("node", *caveats)
+
+    def mint_at(self, audience, *caveats):
+        made = subprocess.run([self.programs / "cordon", "token", "mint", "--key", self.key, "--audience", audience, *caveats],
                               capture_output=True, text=True)
         if made.returncode:
             raise AssertionError(made.stderr)

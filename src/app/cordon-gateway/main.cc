@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -36,14 +37,18 @@
 namespace {
 
 using namespace cordon;
+using namespace asio::experimental::awaitable_operators;
 
 constexpr const char* kConfig = "/etc/cordon/gateway.toml";
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
 constexpr std::size_t kLargestKept = std::size_t{64} << 20U;
 constexpr std::chrono::seconds kDrain{30};
-constexpr std::chrono::seconds kBetweenSaves{10};
+constexpr std::chrono::seconds kTurn{1};
+constexpr int kTurnsBetweenSaves = 10;
+constexpr int kTurnsBetweenSweeps = 600;
 constexpr const char* kMap = "map";
 constexpr const char* kRevocations = "revocations";
+constexpr const char* kUntold = "untold";  // of them, to etcd
 // The audience of the tokens that clients show to a fleet.
 constexpr std::string_view kAudience = "fleet";
 
@@ -115,6 +120,14 @@ Result<http::ServerSetup> setup_of(const gate::Listening& listen) {
   return setup;
 }
 
+// Of an earlier start; nothing: there was none.
+Result<std::optional<std::string>> kept_text(const os::Fd& state, const char* name) {
+  auto kept = os::read_own_file(state, name, kLargestKept);
+  if (kept) return std::optional{*std::move(kept)};
+  if (kept.error().code() == Errc::not_found) return std::optional<std::string>{};
+  return std::move(kept).error().with(name);
+}
+
 // All that was opened and read before the process gave up the right to.
 struct Opened {
   const fleet::GatewaySettings& settings;
@@ -149,28 +162,34 @@ asio::awaitable<void> follow_cell(fleet::Nodes& nodes, etcd::Client& client, std
        {"why", ended ? std::string{"it ended"} : ended.error().text()}});
 }
 
-asio::awaitable<void> follow_revoked(etcd::Client& client, fleet::Revoked& revoked) {
-  const Status ended = co_await fleet::follow_revocations(client, revoked);
-  log(LogLevel::error, "gateway", "revocations are not followed any more",
-      {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
-}
-
-asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, const os::Fd& state,
-                                   const Clock& clock) {
+asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& spread,
+                                   const os::Fd& state, const Clock& clock) {
   asio::steady_timer pause{co_await asio::this_coro::executor};
-  std::string saved;
-  for (;;) {
-    pause.expires_after(kBetweenSaves);
-    co_await pause.async_wait(asio::use_awaitable);
-    revoked.forget_useless(std::chrono::floor<std::chrono::seconds>(clock.wall()));
-    std::string text = revoked.saved();
-    if (text == saved) continue;
-    const Status kept = gateway::keep_text(state, kRevocations, text);
-    if (kept) saved = std::move(text);
-    if (!kept) {
-      log(LogLevel::error, "gateway", "revocations were not kept for the next start",
+  std::map<std::string, std::string> saved;
+  const auto keep = [&](const char* name, std::string text) {
+    const auto before = saved.find(name);
+    if (before != saved.end() && before->second == text) return;
+    if (const Status kept = gateway::keep_text(state, name, text); !kept) {
+      log(LogLevel::error, "gateway", "what was taken back was not kept for the next start",
           {{"why", kept.error().text()}});
+      return;
     }
+    saved[name] = std::move(text);
+  };
+  for (int turn = 0;; ++turn) {
+    keep(kUntold, fleet::lines_of(spread.waiting()));
+    if (turn % kTurnsBetweenSaves == 0 || !spread.waiting().empty()) {
+      keep(kRevocations, revoked.saved());
+    }
+    if (turn % kTurnsBetweenSweeps == 0) {
+      // An hour later: clocks differ.
+      const auto now = std::chrono::floor<std::chrono::seconds>(clock.wall());
+      for (const token::RevocationId& id : revoked.forget_useless(now - std::chrono::hours{1})) {
+        co_await spread.forget(id);
+      }
+    }
+    pause.expires_after(kTurn);
+    co_await pause.async_wait(asio::use_awaitable);
   }
 }
 
@@ -192,22 +211,32 @@ struct Parts {
   http::Server& server;
 };
 
+// What was kept is not written over before all of it is known.
+asio::awaitable<void> serve_when_known(Parts& parts) {
+  co_await parts.revoked.until_known();
+  co_await (parts.server.run() ||
+            keep_revoked(parts.revoked, parts.spread, parts.opened.state, parts.clock));
+}
+
 async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.house.watchdog.run());
   for (const auto& [cell, cluster] : parts.cells) {
     scope.spawn(follow_cell(parts.nodes, *cluster.client, cell));
   }
-  scope.spawn(follow_revoked(*parts.global.client, parts.revoked));
   scope.spawn(parts.nodes.keep(scope));
   scope.spawn(parts.spread.keep());
-  scope.spawn(keep_revoked(parts.revoked, parts.opened.state, parts.clock));
-  scope.spawn(parts.server.run());
+  scope.spawn(serve_when_known(parts));
   log(LogLevel::info, "gateway", "serving",
       {{"socket", parts.opened.settings.listen.unix_socket},
        {"cells", static_cast<std::int64_t>(parts.cells.size())},
        {"nodes", static_cast<std::int64_t>(parts.nodes.roster().all().size())}});
-  co_await until_signal();
+  // Who does not hear what is taken back lets nobody in any more.
+  auto first =
+      co_await (until_signal() || fleet::follow_revocations(*parts.global.client, parts.revoked));
   co_await parts.server.drain(kDrain);
+  if (first.index() == 1) {
+    co_return std::move(std::get<1>(first)).error().with("revocations are not followed any more");
+  }
   co_return Status{};
 }
 
@@ -225,8 +254,10 @@ async::Task<void> serve(Opened& opened) {
   fleet::LinkHouse house{executor};
   if (opened.nodes_tls) house.tls.emplace(*std::move(opened.nodes_tls));
   fleet::Revoked revoked{executor};
-  if (const auto kept = os::read_own_file(opened.state, kRevocations, kLargestKept)) {
-    revoked.restore(*kept);
+  CO_TRY(const auto taken_back, kept_text(opened.state, kRevocations));
+  if (taken_back) {
+    revoked.restore(*taken_back);
+    revoked.know();
   }
   fleet::Nodes nodes{house,
                      reissue,
@@ -241,17 +272,19 @@ async::Task<void> serve(Opened& opened) {
                        log(LogLevel::error, "gateway", "the map was not kept for the next start",
                            {{"why", kept.error().text()}});
                      }};
-  if (const auto kept = os::read_own_file(opened.state, kMap, kLargestKept)) {
-    nodes.restore(*kept);
-  }
+  CO_TRY(const auto map, kept_text(opened.state, kMap));
+  if (map) nodes.restore(*map);
   fleet::Spread spread{executor, *global.client, revoked, nodes, clock};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(key));
+  CO_TRY(const auto untold, kept_text(opened.state, kUntold));
+  if (untold) spread.restore(fleet::revocations_in(*untold));
   const gate::Gate gate{std::move(keys),
                         {0, ::geteuid()},
                         [&](const token::RevocationId& id) { return revoked.has(id); },
                         [](std::string_view) -> std::optional<gate::Bearer> { return {}; },
-                        clock};
+                        clock,
+                        gate::Chains::ignored};
   std::unique_ptr<http::Server> server;
   fleet::Gateway gateway{executor,
                          {.nodes = nodes,

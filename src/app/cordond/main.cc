@@ -185,6 +185,12 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
     return gate::is_for_e2b(exchange.head()) ? parts.e2b.handle(exchange)
                                              : parts.rest.handle(exchange);
   };
+  if (settings.fleet && !settings.client_authority.empty()) {
+    // Few addresses, each with many clients behind it, and heads that have grown on the way.
+    setup.limits.per_address = setup.limits.connections;
+    setup.limits.head.bytes *= 2;
+    setup.limits.head.fields += 8;
+  }
   if (settings.fleet) {
     setup.also = [&room = parts.room] {
       return http::Fields{{std::string{node::kGaugeField}, gauge_text(room.gauge())}};
