@@ -99,16 +99,27 @@ bool Members::is_due(const Member& member, Ticks now) const {
          member.failures >= rules_.failures;
 }
 
+// A cell of two has one witness against the other.
+bool Members::is_cut_off(std::uint16_t cell) const {
+  const std::size_t silent =
+      count(cell, [](const Member& one) { return one.silent_since.has_value(); });
+  const std::size_t size = count(cell, [](const Member&) { return true; });
+  return size > 1 && silent * 2 > size;
+}
+
 std::vector<NodeId> Members::declare_dead(Ticks now) {
+  std::map<std::uint16_t, bool> cut_off;
   std::vector<NodeId> dead;
-  for (const auto& [id, member] : members_) {
-    if (!is_due(member, now)) continue;
-    const std::size_t silent =
-        count(id.cell, [](const Member& one) { return one.silent_since.has_value(); });
-    const std::size_t size = count(id.cell, [](const Member&) { return true; });
-    // A cell of two has one witness against the other.
-    if (size > 1 && silent * 2 > size) continue;
-    dead.push_back(id);
+  for (auto& [id, member] : members_) {
+    const auto [cell, is_new] = cut_off.try_emplace(id.cell);
+    if (is_new) cell->second = is_cut_off(id.cell);
+    if (cell->second) {
+      // Nor afterwards: they answer one after the other, and the last would die of the first.
+      if (member.silent_since) member.silent_since = now;
+      member.failures = 0;
+    } else if (is_due(member, now)) {
+      dead.push_back(id);
+    }
   }
   for (const NodeId id : dead) members_.at(id).is_dead = true;
   for (const NodeId id : dead) thaw(id.cell);

@@ -54,7 +54,7 @@ class Members {
   // It said so by another way than its key, which follows. Of a node that is not known: nothing.
   void drains(NodeId node, bool is_draining);
   // Those that are dead from now on, told once. None while more than half of a cell does not
-  // answer: then it is we who are cut off.
+  // answer: then it is we who are cut off, and a silence counts from its end on.
   std::vector<NodeId> declare_dead(Ticks now);
 
   // Nothing: not known.
@@ -80,6 +80,7 @@ class Members {
   bool are_many(std::uint16_t cell, std::size_t gone) const;
   void thaw(std::uint16_t cell);
   bool is_due(const Member& member, Ticks now) const;
+  bool is_cut_off(std::uint16_t cell) const;
 
   Rules rules_;
   std::map<NodeId, Member> members_;

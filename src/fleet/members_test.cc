@@ -142,6 +142,22 @@ TEST(Members, WhoSeesMostOfACellSilentDeclaresNobodyDead) {
   EXPECT_EQ(cell.members.declare_dead(cell.now).size(), 10U);
 }
 
+TEST(Members, WhoWasCutOffBelievesInASilenceOnlyFromItsEndOn) {
+  Observed cell{20};
+  for (std::uint32_t i = 0; i < 20; ++i) cell.members.lease_gone(in_cell_1(i), cell.now);
+  for (int second = 0; second < 100; ++second) {
+    cell.probe(1, 20, 20);
+    EXPECT_TRUE(cell.members.declare_dead(cell.now).empty());
+  }
+  // It reaches them again, one after the other; the last one is really dead.
+  for (std::uint32_t i = 20; i > 1; --i) {
+    cell.probe(1, i - 1, 20);
+    EXPECT_TRUE(cell.members.declare_dead(cell.now).empty()) << i << " were silent until now";
+  }
+  cell.probe(31, 1, 20);
+  EXPECT_EQ(cell.members.declare_dead(cell.now), std::vector{in_cell_1(0)});
+}
+
 TEST(Members, AnotherCellIsNotFrozenWithIt) {
   Observed cell{20};
   const NodeId other{.cell = 2, .node = 1};
