@@ -53,6 +53,9 @@ class Roster {
   }
   void began(NodeId node) { placement_.began(node); }
   void ended(NodeId node) { placement_.ended(node); }
+  // Slots that are believed free. Who was full when it last answered is not chosen, and so tells
+  // nothing more by answers: it is to be asked again soon.
+  std::uint32_t free_of(NodeId node) const { return placement_.free_of(node); }
 
   // Where it is asked, whatever its standing: a sandbox is looked for where it was made as long as
   // the node answers.

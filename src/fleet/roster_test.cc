@@ -66,7 +66,9 @@ TEST(Roster, BelievesAKeyOnlyOfItsCellAndASummaryOnlyThatCanBe) {
 
 TEST(Roster, AnAnswerKnowsBetterThanAnOlderKey) {
   Roster roster = of_nodes(1);
+  EXPECT_EQ(roster.free_of(in_cell_1(0)), 5U);
   roster.answered(in_cell_1(0), with_room(0, 1, 7).gauge, kNow);
+  EXPECT_EQ(roster.free_of(in_cell_1(0)), 0U);
   EXPECT_FALSE(roster.choose("a"));
   roster.took(1, {{key_put(in_cell_1(0), with_room(9, 1, 6))}}, kNow);
   EXPECT_FALSE(roster.choose("a")) << "said before it";
