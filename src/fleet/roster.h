@@ -64,7 +64,6 @@ class Roster {
   WarmSet warm_of(NodeId node) const;
   // What it said of itself last; nothing: there is no such node.
   const Summary* summary(NodeId node) const { return members_.summary(node); }
-  std::uint32_t free_of(NodeId node) const { return placement_.free_of(node); }
   bool has_lease(NodeId node) const { return members_.has_lease(node); }
   std::optional<Standing> standing(NodeId node, Ticks now) const {
     return members_.standing(node, now);
