@@ -7,6 +7,8 @@ namespace cordon::frame {
 
 std::string_view to_string(Platform platform) noexcept {
   switch (platform) {
+    case Platform::old_ptrace:
+      return "old-ptrace";
     case Platform::ptrace:
       return "ptrace";
     case Platform::systrap:
@@ -16,7 +18,7 @@ std::string_view to_string(Platform platform) noexcept {
 }
 
 std::optional<Platform> platform_from(std::string_view text) noexcept {
-  for (const Platform platform : {Platform::ptrace, Platform::systrap}) {
+  for (const Platform platform : {Platform::old_ptrace, Platform::ptrace, Platform::systrap}) {
     if (text == to_string(platform)) return platform;
   }
   return std::nullopt;

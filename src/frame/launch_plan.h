@@ -129,8 +129,9 @@ inline constexpr const char* kQemuVariable = "CORDON_QEMU";
 inline constexpr const char* kLocalQemu = "/usr/bin/qemu-system-x86_64";
 inline constexpr const char* kMachineVariable = "CORDON_MACHINE";
 
-// How runsc runs its programs.
-enum class Platform : std::uint8_t { ptrace, systrap };
+// How runsc runs its programs. One that is older than its `--directfs` lets nobody but its file
+// server open files; any other is told so.
+enum class Platform : std::uint8_t { old_ptrace, ptrace, systrap };
 constexpr Platform last_of(Platform) noexcept { return Platform::systrap; }
 std::string_view to_string(Platform platform) noexcept;
 std::optional<Platform> platform_from(std::string_view text) noexcept;

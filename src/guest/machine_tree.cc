@@ -10,11 +10,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "frame/fences.h"
+#include "guest/init_id.h"
 #include "os/capability.h"
 #include "os/device_table.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/prctl.h"
 #include "os/proc_fence.h"
 
@@ -104,10 +103,7 @@ Status change_root() {
 
 // As in a sandbox without a machine: what starts programs needs these, and nothing else.
 Status become_init() {
-  TRY_DO(os::set_keep_capabilities(true));
-  TRY_DO(os::set_groups({}));
-  TRY_DO(os::set_group(frame::kInitId));
-  TRY_DO(os::set_user(frame::kInitId));
+  TRY_DO(take_init_id());
   TRY_DO(os::keep_across_exec({CAP_SETUID, CAP_SETGID, CAP_KILL}, {}));
   return os::set_no_new_privs();
 }

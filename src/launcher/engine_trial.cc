@@ -29,7 +29,8 @@ constexpr std::uint32_t kLeastVersion = 20'221'219;
 constexpr const char* kRemedy = "apt install runsc";
 
 // Of programs that are there: the first that works is taken.
-constexpr std::array kPlatforms = {frame::Platform::systrap, frame::Platform::ptrace};
+constexpr std::array kPlatforms = {frame::Platform::systrap, frame::Platform::ptrace,
+                                   frame::Platform::old_ptrace};
 
 // The eight digits of "runsc version release-20240401.0", or of any other spelling.
 std::optional<std::uint32_t> version_in(std::string_view text) {
@@ -115,18 +116,19 @@ EngineTrial try_gvisor(Workshop& workshop) {
   for (const frame::Platform platform : kPlatforms) {
     const auto found = try_platform(workshop, platform);
     if (!found) {
-      why = found.error().text();
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", frame::to_string(platform),
+                         in_one_line(found.error().text()));
       continue;
     }
     const std::string lacking = lacking_of(*found, workshop.floor.ranges > 0);
-    return {{lacking.empty() ? Support::ok : Support::limited,
-             fmt::format("{}, {}{}{}", name, frame::to_string(platform),
-                         lacking.empty() ? "" : "; ", lacking),
-             {}},
-            std::string{frame::to_string(platform)},
-            found->is_told};
+    return {
+        {lacking.empty() ? Support::ok : Support::limited,
+         fmt::format("{}, {}{}{}", name, word_of(platform), lacking.empty() ? "" : "; ", lacking),
+         {}},
+        std::string{frame::to_string(platform)},
+        found->is_told};
   }
-  return {{Support::blocked, fmt::format("{} does not start: {}", name, in_one_line(why)), {}}, {}};
+  return {{Support::blocked, fmt::format("{} does not start: {}", name, why), {}}, {}};
 }
 
 }  // namespace cordon::launcher

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "launcher/engine_trace.h"
-#include "launcher/floor.h"
 
 namespace cordon::launcher {
 namespace {
@@ -71,11 +70,15 @@ std::string mount_list(const frame::LaunchPlan& plan) {
 
 }  // namespace
 
+std::string_view word_of(frame::Platform platform) noexcept {
+  return platform == frame::Platform::systrap ? "systrap" : "ptrace";
+}
+
 std::vector<std::string> runsc_arguments(const frame::LaunchPlan& plan) {
   std::vector<std::string> words{
       "runsc",
       "--root=/run/runsc",
-      fmt::format("--platform={}", frame::to_string(plan.platform)),
+      fmt::format("--platform={}", word_of(plan.platform)),
       plan.network ? "--network=sandbox" : "--network=none",
       "--ignore-cgroups",  // the launcher has placed it
       "--host-uds=none",
@@ -83,6 +86,8 @@ std::vector<std::string> runsc_arguments(const frame::LaunchPlan& plan) {
       "--net-raw=false",
       "--overlay2=none",  // what may be written lies on the sandbox's own disk
   };
+  // Its kernel would open the tree's files itself: then a workload that took it over could as well.
+  if (plan.platform != frame::Platform::old_ptrace) words.emplace_back("--directfs=false");
   // One id is all that there is to map: its parts then share it.
   if (plan.ids == frame::Ids::caller) words.emplace_back("--rootless");
   if (plan.traced) words.push_back(fmt::format("--pod-init-config={}", kTraceSession));
@@ -96,17 +101,19 @@ std::string runsc_bundle(const frame::LaunchPlan& plan) {
   const std::vector<std::uint32_t>& granted = plan.setup.fences.capabilities;
   std::vector<std::uint32_t> kept{7, 6, 5};
   kept.insert(kept.end(), granted.begin(), granted.end());
+  // Its exec leaves these to root alone, since it has no ambient set: so pid 1 begins as that.
   const bool one_id = plan.ids == frame::Ids::caller;
-  const std::uint32_t id = one_id ? plan.setup.fences.uid : kInitId;
+  const std::uint32_t id = one_id ? plan.setup.fences.uid : 0;
   return fmt::format(
       R"({{"ociVersion":"1.0.2","hostname":{0},"root":{{"path":"{1}","readonly":false}},)"
-      R"("process":{{"user":{{"uid":{2},"gid":{2}}},"args":["{3}","stdio"],"cwd":"/","env":[],)"
+      R"("process":{{"user":{{"uid":{2},"gid":{2}}},"args":["{3}","{8}"],"cwd":"/","env":[],)"
       R"("noNewPrivileges":true,"capabilities":{{"bounding":{7},"effective":{4},"permitted":{4},)"
       R"("inheritable":{4},"ambient":{4}}}}},"mounts":{5},)"
       R"("linux":{{"namespaces":[{{"type":"pid"}},{{"type":"ipc"}},{{"type":"uts"}},)"
       R"({{"type":"mount"}}{6}]}}}})",
       json_text(plan.host_name), kSandboxTree, id, kInitPlace, capability_list(kept),
-      mount_list(plan), plan.network ? kOwnNetwork : "", capability_list(granted));
+      mount_list(plan), plan.network ? kOwnNetwork : "", capability_list(granted),
+      one_id ? "stdio" : "stdio-as-root");
 }
 
 }  // namespace cordon::launcher

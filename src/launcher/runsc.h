@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frame/launch_plan.h"
@@ -15,6 +16,9 @@ inline constexpr const char* kBundle = "/bundle";
 inline constexpr const char* kSandboxTree = "/sandbox";
 // Inside the sandbox's tree.
 inline constexpr const char* kInitPlace = "/.cordon/init";
+
+// As runsc calls it.
+std::string_view word_of(frame::Platform platform) noexcept;
 
 std::vector<std::string> runsc_arguments(const frame::LaunchPlan& plan);
 

@@ -2,6 +2,8 @@
 // C292: what runsc is told, word by word.
 #include "launcher/runsc.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "launcher/plan_mutation_test.h"
@@ -28,7 +30,15 @@ TEST(Runsc, IsToldNothingElse) {
   EXPECT_EQ(runsc_arguments(plan),
             (Words{"runsc", "--root=/run/runsc", "--platform=ptrace", "--network=none",
                    "--ignore-cgroups", "--host-uds=none", "--host-fifo=none", "--net-raw=false",
-                   "--overlay2=none", "run", "--bundle=/bundle", "abc"}));
+                   "--overlay2=none", "--directfs=false", "run", "--bundle=/bundle", "abc"}));
+}
+
+TEST(Runsc, IsNotToldOfFilesWhereItIsTooOldToKnow) {
+  frame::LaunchPlan plan = behind_gvisor();
+  plan.platform = frame::Platform::old_ptrace;
+  const Words words = runsc_arguments(plan);
+  EXPECT_EQ(words[2], "--platform=ptrace");
+  EXPECT_EQ(std::ranges::count(words, "--directfs=false"), 0);
 }
 
 TEST(Runsc, HasItsOwnStackWhereThereIsANetwork) {
@@ -55,7 +65,8 @@ TEST(Runsc, SharesOneIdWhereThereIsNoOther) {
   plan.setup.fences.uid = 0;
   const Words words = runsc_arguments(plan);
   EXPECT_EQ(words[words.size() - 4], "--rootless");
-  EXPECT_NE(runsc_bundle(plan).find(R"("user":{"uid":0,"gid":0})"), std::string::npos);
+  EXPECT_NE(runsc_bundle(plan).find(R"("user":{"uid":0,"gid":0},"args":["/.cordon/init","stdio"])"),
+            std::string::npos);
 }
 
 TEST(Runsc, ReadsThisBundle) {
@@ -65,7 +76,7 @@ TEST(Runsc, ReadsThisBundle) {
   EXPECT_EQ(
       runsc_bundle(plan),
       R"({"ociVersion":"1.0.2","hostname":"cordon","root":{"path":"/sandbox","readonly":false},)"
-      R"("process":{"user":{"uid":65533,"gid":65533},"args":["/.cordon/init","stdio"],"cwd":"/",)"
+      R"("process":{"user":{"uid":0,"gid":0},"args":["/.cordon/init","stdio-as-root"],"cwd":"/",)"
       R"("env":[],"noNewPrivileges":true,"capabilities":{"bounding":[],)"
       R"("effective":["CAP_KILL","CAP_SETGID","CAP_SETUID"],)"
       R"("permitted":["CAP_KILL","CAP_SETGID","CAP_SETUID"],)"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cordon-init: pid 1 of every sandbox. The launcher has put the control stream at descriptor 3, and
 // where somebody wants to be told of calls, the way to them at 4. `cordon-init stdio`: the stream
-// is what standard input and output are, as behind a user-space kernel. `cordon-init probe`: says
+// is what standard input and output are, as behind a user-space kernel; `stdio-as-root`: it was
+// started as root, and takes an id of its own first. `cordon-init probe`: says
 // by its exit code what such a kernel lacks. `/init`: the first program of a virtual machine.
 #include <cerrno>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "guest/guest.h"
+#include "guest/init_id.h"
 #include "guest/machine.h"
 #include "guest/probe_kernel.h"
 #include "os/directory.h"
@@ -65,5 +67,8 @@ int main(int count, char** words) {
   if (count > 0 && std::string_view{words[0]} == "/init" && ::getpid() == 1) guest::be_machine();
   const std::string_view word = count == 2 ? words[1] : "";
   if (word == "probe") return static_cast<int>(guest::probe_kernel());
-  return static_cast<int>(word == "stdio" ? serve_stdio() : serve_socket());
+  if (word == "stdio-as-root" && !guest::leave_root()) {
+    return static_cast<int>(guest::GuestEnd::could_not_begin);
+  }
+  return static_cast<int>(word.starts_with("stdio") ? serve_stdio() : serve_socket());
 }
