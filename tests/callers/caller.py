@@ -92,8 +92,8 @@ class Caller:
         return ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups"]
 
     def environment(self):
-        # One that was built for all tests: each caller has a home of its own.
-        built = {name: os.environ[name] for name in ("CORDON_MACHINE",) if name in os.environ}
+        # A machine that was built for all tests, since each caller has a home of its own, and another engine.
+        built = {name: os.environ[name] for name in ("CORDON_MACHINE", "CORDON_RUNSC") if name in os.environ}
         return {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm", **built}
 
     def words(self, *words):

@@ -170,7 +170,9 @@ class Arm:
         return path
 
     def environment(self):
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME": str(self.home), "LANG": "C.UTF-8",
+        engine = {name: os.environ[name] for name in ("CORDON_RUNSC",) if name in os.environ}
+        return {**engine,
+                "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME": str(self.home), "LANG": "C.UTF-8",
                 "TERM": "xterm", "XDG_STATE_HOME": str(self.state), "XDG_RUNTIME_DIR": str(self.state),
                 "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=1"}
 

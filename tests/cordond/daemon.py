@@ -25,7 +25,8 @@ PROGRAMS = ("/usr/bin/true", "/bin/sh", "/usr/bin/sleep", "/usr/bin/cat", "/usr/
 
 # The wall that every sandbox is asked for with; empty: what requests say.
 ISOLATION = os.environ.get("CORDON_TEST_ISOLATION", "")
-ENGINES = {"gvisor": "runsc = /usr/bin/runsc", "microvm": f"qemu = /usr/bin/qemu-system-x86_64\nmachine = {os.environ.get('CORDON_MACHINE')}"}
+RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
+ENGINES = {"gvisor": f"runsc = {RUNSC}", "microvm": f"qemu = /usr/bin/qemu-system-x86_64\nmachine = {os.environ.get('CORDON_MACHINE')}"}
 
 
 class UnixConnection(http.client.HTTPConnection):

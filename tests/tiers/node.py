@@ -15,7 +15,8 @@ from api import equal, expect, made, main, started  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 QEMU = "/usr/bin/qemu-system-x86_64"
-NAMED = "runsc = /usr/bin/runsc\n"
+RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
+NAMED = f"runsc = {RUNSC}\n"
 GVISOR = {"isolation": "gvisor"}
 MACHINE = {"isolation": "microvm"}
 MADE = [("program_started", "/usr/bin/sh"), ("file_touched", "/workspace/made")]
@@ -173,7 +174,7 @@ def machine(_):
 CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told, "ahead": ahead, "machine": machine}
 
 if __name__ == "__main__":
-    if not os.path.exists("/usr/bin/runsc"):
+    if not os.path.exists(RUNSC):
         sys.exit(77)
     PROGRAMS = sys.argv[1]
     main(CHECKS)
