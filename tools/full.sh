@@ -26,6 +26,7 @@ fuzz_all() {
   tools/mutants.sh
   if [ "$(id -u)" -eq 0 ]; then
     ! command -v npm >/dev/null || npm ci --prefix tests/sdk/inspector --no-audit --no-fund --ignore-scripts >/dev/null
+    tools/newer_runsc.sh || true   # where it cannot be had what would use it is skipped
     echo "== what depends on time"
     ctest --test-dir build/dev -L timed | grep -E 'tests passed|Failed|Total' || true
     echo "== containment"
@@ -33,6 +34,14 @@ fuzz_all() {
     echo "== tiers"
     for caller in root user; do python3 tests/tiers/gvisor.py build/dev/bin --as "$caller" | grep -v '^pass' || true; done
     for caller in root user; do python3 tests/tiers/conform.py build/dev/bin gvisor --as "$caller" | tail -n 1; done
+    echo "== gVisor, a newer one"
+    newer=(env CORDON_RUNSC="$PWD/build/runsc-newer/runsc" python3)
+    if [ -x build/runsc-newer/runsc ]; then
+      for caller in root user; do "${newer[@]}" tests/tiers/gvisor.py build/dev/bin --as "$caller" | grep -v '^pass' || true; done
+      for caller in root user; do "${newer[@]}" tests/tiers/conform.py "$PWD/build/dev/bin" gvisor --as "$caller" | tail -n 1; done
+      "${newer[@]}" tests/tiers/node.py build/dev/bin | grep -v '^pass' || true
+    fi
+    echo "== machines"
     python3 tests/tiers/conform.py "$PWD/build/dev/bin" microvm | tail -n 1
     echo "== the behaviour of a node through a gateway"
     python3 tests/fleet/behind.py build/dev/bin | grep -v '^pass' || true

@@ -16,6 +16,10 @@ namespace {
 // It takes over the links of a namespace that is named, and of none otherwise: the one it is in.
 constexpr std::string_view kOwnNetwork = R"(,{"type":"network","path":"/proc/self/ns/net"})";
 
+// Where memory is at its limit its kernel is to end, and everything with it: of a process in which
+// it runs programs it would wait for an answer for ever. It is raised when those have been started.
+constexpr std::string_view kFirstToEnd = R"("oomScoreAdj":1000,)";
+
 // Of a JSON string. What is no UTF-8 is changed by who reads it, and then nothing is found there.
 std::string json_text(std::string_view text) {
   std::string out{'"'};
@@ -107,13 +111,14 @@ std::string runsc_bundle(const frame::LaunchPlan& plan) {
   return fmt::format(
       R"({{"ociVersion":"1.0.2","hostname":{0},"root":{{"path":"{1}","readonly":false}},)"
       R"("process":{{"user":{{"uid":{2},"gid":{2}}},"args":["{3}","{8}"],"cwd":"/","env":[],)"
-      R"("noNewPrivileges":true,"capabilities":{{"bounding":{7},"effective":{4},"permitted":{4},)"
+      R"("noNewPrivileges":true,{9}"capabilities":{{"bounding":{7},"effective":{4},"permitted":{4},)"
       R"("inheritable":{4},"ambient":{4}}}}},"mounts":{5},)"
       R"("linux":{{"namespaces":[{{"type":"pid"}},{{"type":"ipc"}},{{"type":"uts"}},)"
       R"({{"type":"mount"}}{6}]}}}})",
       json_text(plan.host_name), kSandboxTree, id, kInitPlace, capability_list(kept),
       mount_list(plan), plan.network ? kOwnNetwork : "", capability_list(granted),
-      one_id ? "stdio" : "stdio-as-root");
+      one_id ? "stdio" : "stdio-as-root",
+      plan.platform == frame::Platform::systrap ? kFirstToEnd : "");
 }
 
 }  // namespace cordon::launcher

@@ -52,6 +52,14 @@ TEST(Runsc, HasItsOwnStackWhereThereIsANetwork) {
             std::string::npos);
 }
 
+TEST(Runsc, IsTheFirstToEndWhereItWouldWaitForWhomItRuns) {
+  frame::LaunchPlan plan = behind_gvisor();
+  plan.platform = frame::Platform::systrap;
+  EXPECT_NE(runsc_bundle(plan).find(R"("oomScoreAdj":1000,)"), std::string::npos);
+  plan.platform = frame::Platform::ptrace;
+  EXPECT_EQ(runsc_bundle(plan).find("oomScoreAdj"), std::string::npos);
+}
+
 TEST(Runsc, IsAskedToTellOnlyWhereThePlanWantsIt) {
   frame::LaunchPlan plan = behind_gvisor();
   plan.traced = true;

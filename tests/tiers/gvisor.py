@@ -222,6 +222,18 @@ def stream(caller):
     expect(not [line for line in said if line.startswith("opened")], said)
 
 
+def full(caller):
+    """At its memory limit it is its kernel that is ended, not a process in which that runs programs: it would wait for that one for ever."""
+    gvisor(caller)
+    if caller.name != "root":
+        raise Skip("limits of memory are held by control groups, which only root has here")
+    fill = "import mmap\nheld = []\nwhile True:\n  held.append(mmap.mmap(-1, 1 << 20))\n  for at in range(0, 1 << 20, 4096): held[-1][at] = 1"
+    begin = time.monotonic()
+    ended = caller.run(["--memory", "64M", "--time", f"{slow(20)}s"], ["python3", "-c", fill])
+    equal(ended.verdict["ending"], "memory", ended.verdict, ended.err)
+    return f"{time.monotonic() - begin:.1f} s"
+
+
 def deaths(caller):
     """C296: each part is killed; the run ends with a verdict, and nothing is left."""
     gvisor(caller)
@@ -314,7 +326,7 @@ def together(caller):
         equal(caller.finish(child, report, slow(60), time.monotonic()).out, f"{number}\ncordon\n".encode())
 
 
-CHECKS = {act.__name__: act for act in (runs, listing, files, disk, strengthens, weakness, calls, stream, deaths, refused, doctor, told, unnamed, untold, together)}
+CHECKS = {act.__name__: act for act in (runs, listing, files, disk, strengthens, weakness, calls, stream, full, deaths, refused, doctor, told, unnamed, untold, together)}
 
 if __name__ == "__main__":
     main(CHECKS)
