@@ -49,6 +49,22 @@ void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
   json.end_object();
 }
 
+// `nodes` are in their order.
+void write_cells(wire::JsonWriter& json, const Roster& roster, const std::vector<NodeId>& nodes) {
+  json.key("cells");
+  json.begin_array();
+  std::optional<std::uint16_t> last;
+  for (const NodeId node : nodes) {
+    if (last == node.cell) continue;
+    last = node.cell;
+    json.begin_object();
+    json.number("number", std::uint64_t{node.cell});
+    json.boolean("frozen", roster.is_frozen(node.cell));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void gauge_line(std::string& text, std::string_view name, std::string_view kind,
                 std::string_view help, std::uint64_t value) {
   text += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", name, help, kind, value);
@@ -153,8 +169,11 @@ async::Task<void> Gateway::fleet_nodes(Asked& asked) {
   json.begin_object();
   json.key("nodes");
   json.begin_array();
-  for (const NodeId node : parts_.nodes.roster().all()) write_node(json, parts_.nodes, node);
+  const std::vector<NodeId> all = parts_.nodes.roster().all();
+  for (const NodeId node : all) write_node(json, parts_.nodes, node);
   json.end_array();
+  write_cells(json, parts_.nodes.roster(), all);
+  json.number("revocations", std::uint64_t{parts_.revoked.size()});
   json.end_object();
   co_return co_await answer_json(asked, 200, json.take());
 }
