@@ -105,7 +105,10 @@ class Gateway {
   async::Task<void> own(Asked& asked);
   async::Task<void> health(Asked& asked);
   async::Task<void> fleet_nodes(Asked& asked);
+  async::Task<void> fleet_node(Asked& asked);
   async::Task<void> change_node(Asked& asked);
+  // Asks the node itself, and answers how it is by what it says.
+  async::Task<void> answer_of_node(Asked& asked, NodeId node, Nodes::Question question);
   async::Task<void> whole(Asked& asked);
   async::Task<void> names_no_node(Asked& asked);
   async::Task<void> has_no_keys(Asked& asked);

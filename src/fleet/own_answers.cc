@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the gateway answers itself: how it is, which nodes there are, what was taken back.
+#include <algorithm>
 #include <array>
 #include <charconv>
 
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
 #include "async/deadline.h"
@@ -33,10 +36,9 @@ std::string_view to_string(Standing standing) {
   return "dead";
 }
 
-void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
+void write_node_fields(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
   const Summary* const said = nodes.roster().summary(node);
   const Standing standing = nodes.standing(node).value_or(Standing::dead);
-  json.begin_object();
   json.number("cell", std::uint64_t{node.cell});
   json.number("node", std::uint64_t{node.node});
   json.text("address", said->address);
@@ -46,7 +48,39 @@ void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
   json.number("slots", std::uint64_t{said->gauge.slots});
   json.number("free", std::uint64_t{nodes.roster().free_of(node)});
   json.boolean("draining", said->is_draining);
+}
+
+void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
+  json.begin_object();
+  write_node_fields(json, nodes, node);
   json.end_object();
+}
+
+// What a node says of itself that its gauge does not: one that drains has nothing free there.
+struct Own {
+  std::uint64_t sandboxes = 0;
+  bool is_draining = false;
+};
+
+std::uint64_t count_at(const boost::json::object& of, std::string_view name) {
+  const auto* const found = of.if_contains(name);
+  boost::system::error_code error;
+  const auto count = found == nullptr ? 0 : found->to_number<std::uint64_t>(error);
+  return error ? 0 : count;
+}
+
+std::optional<Own> read_own(const std::string& body) {
+  boost::system::error_code error;
+  const boost::json::value value = boost::json::parse(body, error);
+  const auto* const object = error ? nullptr : value.if_object();
+  if (object == nullptr) return std::nullopt;
+  const auto* const draining = object->if_contains("draining");
+  if (draining == nullptr || !draining->is_bool()) return std::nullopt;
+  const std::uint64_t slots = count_at(*object, "slots");
+  const std::uint64_t free = count_at(*object, "free");
+  // A slot is taken before the sandbox is there.
+  return Own{.sandboxes = std::max(count_at(*object, "sandboxes"), slots > free ? slots - free : 0),
+             .is_draining = draining->get_bool()};
 }
 
 // `nodes` are in their order.
@@ -58,7 +92,7 @@ void write_cells(wire::JsonWriter& json, const Roster& roster, const std::vector
     if (last == node.cell) continue;
     last = node.cell;
     json.begin_object();
-    json.number("number", std::uint64_t{node.cell});
+    json.number("cell", std::uint64_t{node.cell});
     json.boolean("frozen", roster.is_frozen(node.cell));
     json.end_object();
   }
@@ -101,6 +135,7 @@ async::Task<void> Gateway::own(Asked& asked) {
       OwnRow{"GET", "/v1/node", Operation::node_read, &Gateway::whole},
       OwnRow{"POST", "/v1/node/", Operation::node_drain, &Gateway::names_no_node, true},
       OwnRow{"GET", kFleetNodes, Operation::node_read, &Gateway::fleet_nodes},
+      OwnRow{"GET", "/v1/fleet/nodes/", Operation::node_read, &Gateway::fleet_node, true},
       OwnRow{"POST", "/v1/fleet/nodes/", Operation::node_drain, &Gateway::change_node, true},
       OwnRow{"POST", "/v1/tokens/revoke", Operation::token_revoke, &Gateway::revoke},
       OwnRow{"POST", "/v1/keys", Operation::key_create, &Gateway::has_no_keys},
@@ -178,32 +213,66 @@ async::Task<void> Gateway::fleet_nodes(Asked& asked) {
   co_return co_await answer_json(asked, 200, json.take());
 }
 
+namespace {
+
+struct Below {
+  std::string_view node;  // "7.42"
+  std::string_view act;   // "drain"; empty: none
+};
+
+// Of /v1/fleet/nodes/7.42/drain
+Below below_nodes(std::string_view path) {
+  path.remove_prefix(kFleetNodes.size() + 1);
+  const std::string_view node = path.substr(0, path.find('/'));
+  return {.node = node, .act = node.size() < path.size() ? path.substr(node.size() + 1) : ""};
+}
+
+Result<NodeId> known_node(const Nodes& nodes, std::string_view name) {
+  const auto node = node_named(name);
+  if (node && nodes.roster().summary(*node) != nullptr) return *node;
+  return Error{Errc::not_found, fmt::format("there is no node {}", name)};
+}
+
+}  // namespace
+
+// /v1/fleet/nodes/7.42
+async::Task<void> Gateway::fleet_node(Asked& asked) {
+  const Below below = below_nodes(asked.exchange.head().target.path);
+  CO_TRY(const NodeId node, known_node(parts_.nodes, below.node));
+  if (!below.act.empty()) co_return Error{Errc::not_found, "of a node: drain and resume, by POST"};
+  Nodes::Question question{.method = "GET", .path = "/v1/node", .fields = {}, .body = {}};
+  co_return co_await answer_of_node(asked, node, std::move(question));
+}
+
 // /v1/fleet/nodes/7.42/drain
 async::Task<void> Gateway::change_node(Asked& asked) {
-  std::string_view rest = asked.exchange.head().target.path;
-  rest.remove_prefix(kFleetNodes.size() + 1);
-  const std::string_view which = rest.substr(0, rest.find('/'));
-  const std::string_view act = which.size() < rest.size() ? rest.substr(which.size() + 1) : "";
-  const auto node = node_named(which);
-  if (!node || parts_.nodes.roster().summary(*node) == nullptr) {
-    co_return Error{Errc::not_found, fmt::format("there is no node {}", which)};
-  }
-  if (act != "drain" && act != "resume") {
+  const Below below = below_nodes(asked.exchange.head().target.path);
+  CO_TRY(const NodeId node, known_node(parts_.nodes, below.node));
+  if (below.act != "drain" && below.act != "resume") {
     co_return Error{Errc::not_found, "of a node: drain and resume"};
   }
-  Nodes::Question question{.method = "POST", .path = fmt::format("/v1/node/{}", act), .body = {}};
-  CO_TRY(question.fields, rights_for(asked, *node));
+  Nodes::Question question{
+      .method = "POST", .path = fmt::format("/v1/node/{}", below.act), .fields = {}, .body = {}};
+  co_return co_await answer_of_node(asked, node, std::move(question));
+}
+
+async::Task<void> Gateway::answer_of_node(Asked& asked, NodeId node, Nodes::Question question) {
+  CO_TRY(question.fields, rights_for(asked, node));
   const auto answer =
-      co_await async::within(kActWithin, parts_.nodes.ask(*node, std::move(question)));
-  if (!answer) co_return co_await answer_problem(asked, node_away(*node, answer.error().text()));
+      co_await async::within(kActWithin, parts_.nodes.ask(node, std::move(question)));
+  if (!answer) co_return co_await answer_problem(asked, node_away(node, answer.error().text()));
   if (answer->status >= 300) {
     co_return co_await asked.exchange.answer(
         answer->status, {{"Content-Type", "application/problem+json"}}, answer->body);
   }
+  const auto own = read_own(answer->body);
   // Before its own word comes round, so that whoever asks next is told what was done.
-  parts_.nodes.drains(*node, act == "drain");
+  if (own) parts_.nodes.drains(node, own->is_draining);
   wire::JsonWriter json;
-  write_node(json, parts_.nodes, *node);
+  json.begin_object();
+  write_node_fields(json, parts_.nodes, node);
+  if (own) json.number("sandboxes", own->sandboxes);
+  json.end_object();
   co_return co_await answer_json(asked, 200, json.take());
 }
 
