@@ -29,7 +29,7 @@ constexpr std::array kVerbs = {Verb{"run", add_run},         Verb{"shell", add_s
                                Verb{"logs", add_logs},       Verb{"inspect", add_inspect},
                                Verb{"cp", add_cp},           Verb{"kill", add_kill},
                                Verb{"status", add_status},   Verb{"completion", add_completion},
-                               Verb{"mcp", add_mcp}};
+                               Verb{"mcp", add_mcp},         Verb{"fleet", add_fleet}};
 
 // A verb's flags take longer to describe than a sandbox to mount: where the first word is a verb,
 // no other is described. Anything else, --help among it, meets them all.
@@ -45,6 +45,7 @@ void add_verbs(CLI::App& app, Context& context, std::string_view first) {
 void add_all_verbs(CLI::App& app, Context& context) {
   for (const Verb& verb : kVerbs) verb.add(app, context);
   add_named_commands(app, context);
+  add_node(app, context);
 }
 
 void fail(Context& context, const Error& error) {

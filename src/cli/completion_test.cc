@@ -38,6 +38,11 @@ TEST(CompletionTree, HasEveryVerbAndFlagThatTheCommandLineHas) {
     EXPECT_EQ(named(tree, verb).path, std::string{"cordon "} + verb);
   EXPECT_EQ(named(named(tree, "policy"), "check").path, "cordon policy check");
   EXPECT_NE(option(named(named(tree, "mcp"), "serve"), "--allow-net"), nullptr);
+  EXPECT_EQ(named(named(tree, "fleet"), "status").path, "cordon fleet status");
+  // Beside the flags of Node.js, not with them.
+  EXPECT_NE(option(named(named(tree, "node"), "drain"), "--wait"), nullptr);
+  EXPECT_EQ(option(named(named(tree, "node"), "drain"), "--allow-net"), nullptr);
+  EXPECT_NE(option(named(tree, "node"), "--allow-net"), nullptr);
   const CompletionOption* const follow = option(named(tree, "logs"), "-f");
   ASSERT_NE(follow, nullptr);
   EXPECT_EQ(follow->names, (std::vector<std::string>{"-f", "--follow"}));

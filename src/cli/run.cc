@@ -239,6 +239,7 @@ void add_named_commands(CLI::App& app, Context& context) {
     add_run_flags(*verb, *options);
     verb->prefix_command();
     verb->callback([options, verb, &name, &context] {
+      if (!verb->get_subcommands().empty()) return;  // a verb of ours, below it
       if (options->preset.empty() && options->policy.empty()) options->preset = name.preset;
       options->command = {std::string{name.command}};
       const auto rest = verb->remaining();

@@ -48,6 +48,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_discard(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_exec(CLI::App& app, Context& context);
+void add_fleet(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_image(CLI::App& app, Context& context);
 void add_kill(CLI::App& app, Context& context);
@@ -65,6 +66,8 @@ void add_token(CLI::App& app, Context& context);
 void add_top(CLI::App& app, Context& context);
 // One verb for each command that has a preset: claude, npm, …
 void add_named_commands(CLI::App& app, Context& context);
+// Below `node` of these: what is said to nodes.
+void add_node(CLI::App& app, Context& context);
 
 // Every verb there is.
 void add_all_verbs(CLI::App& app, Context& context);

@@ -18,6 +18,9 @@ CASES = (
     (["cordon", "doctor", "--require", ""], {"full", "supervised"}, {"run", "--json"}),
     (["cordon", "policy", "check", "--j"], {"--json"}, {"--node"}),
     (["cordon", "token", "m"], {"mint"}, {"make"}),
+    (["cordon", "node", "dr"], {"drain"}, {"run"}),
+    (["cordon", "node", "drain", "--w"], {"--wait"}, {"--workspace"}),
+    (["cordon", "fleet", ""], {"status"}, {"ls"}),
     (["cordon", "kill", ""], {"sandboxone", "sandboxtwo"}, {"run"}),
 )
 
