@@ -50,24 +50,25 @@ bool Revoked::has_any(const std::vector<RevocationId>& ids) const {
 }
 
 void Revoked::add(const Revocation& revocation) {
-  const auto [held, is_new] =
-      held_.try_emplace(revocation.id, Held{revocation.until, revocation.tenant});
+  const auto [held, is_new] = held_.try_emplace(revocation.id, Held{revocation.until});
   held->second.until = std::max(held->second.until, revocation.until);
   if (!is_new) return;
-  count(revocation.tenant, true);
+  held->second.account = account_of(revocation.tenant);
+  ++accounts_[held->second.account].count;
   news_.cancel();
 }
 
-void Revoked::count(const std::string& tenant, bool is_more) {
-  if (tenant.empty()) return;
-  std::size_t& account = accounts_[tenant];
-  account = is_more ? account + 1 : account - 1;
-  if (account == 0) accounts_.erase(tenant);
+std::uint32_t Revoked::account_of(const std::string& tenant) {
+  if (tenant.empty()) return 0;
+  const auto [number, is_new] =
+      numbers_.try_emplace(tenant, static_cast<std::uint32_t>(accounts_.size()));
+  if (is_new) accounts_.push_back({.tenant = tenant});
+  return number->second;
 }
 
 bool Revoked::has_room_for(const std::string& tenant) const {
-  const auto account = accounts_.find(tenant);
-  return account == accounts_.end() || account->second < kMostOfATenant;
+  const auto number = numbers_.find(tenant);
+  return number == numbers_.end() || accounts_[number->second].count < kMostOfATenant;
 }
 
 void Revoked::took(std::span<const etcd::Event> events) {
@@ -90,7 +91,7 @@ std::vector<RevocationId> Revoked::forget_useless(std::chrono::sys_seconds now) 
   }
   for (const RevocationId& id : useless) {
     const auto found = held_.find(id);
-    count(found->second.tenant, false);
+    --accounts_[found->second.account].count;
     held_.erase(found);
   }
   return useless;
@@ -127,7 +128,8 @@ std::vector<Revocation> revocations_in(std::string_view text) {
 std::string Revoked::saved() const {
   std::vector<Revocation> all;
   all.reserve(held_.size());
-  for (const auto& [id, held] : held_) all.push_back({id, held.until, held.tenant});
+  for (const auto& [id, held] : held_)
+    all.push_back({id, held.until, accounts_[held.account].tenant});
   return lines_of(all);
 }
 

@@ -74,14 +74,20 @@ class Revoked {
   asio::awaitable<void> until_known() const;
 
  private:
+  struct Account {
+    std::string tenant;
+    std::size_t count = 0;
+  };
+  // There may be a million: of the tenant each has only a number.
   struct Held {
     std::chrono::sys_seconds until{};
-    std::string tenant;
+    std::uint32_t account = 0;
   };
-  void count(const std::string& tenant, bool is_more);
+  std::uint32_t account_of(const std::string& tenant);
 
   std::map<RevocationId, Held> held_;
-  std::map<std::string, std::size_t, std::less<>> accounts_;
+  std::vector<Account> accounts_{1};  // the first is nobody's
+  std::map<std::string, std::uint32_t, std::less<>> numbers_;
   bool is_known_ = false;
   mutable asio::steady_timer news_;  // never fires: cancelled when one was added
 };
