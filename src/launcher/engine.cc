@@ -102,10 +102,10 @@ Status be_engine(const Descent& descent) {
 
 }  // namespace
 
-Result<EngineParts> open_gvisor(const std::string& path) {
+Result<EngineParts> open_gvisor(const std::string& path, Pins& pins) {
   EngineParts parts;
   if (path.empty()) return Error{Errc::unavailable, "the floor names no runsc"};
-  TRY(const os::Fd file, open_trusted(path, O_PATH));
+  TRY(const os::Fd file, pins.open(path, O_PATH));
   TRY(parts.program, detach_program(file));
   TRY(const os::Fd init, open_beside("cordon-init"));
   TRY(parts.init, detach_program(init));
@@ -116,10 +116,10 @@ Result<EngineParts> open_gvisor(const std::string& path) {
   return parts;
 }
 
-Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor) {
-  if (plan.engine == frame::Engine::gvisor) return open_gvisor(floor.runsc);
+Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor, Pins& pins) {
+  if (plan.engine == frame::Engine::gvisor) return open_gvisor(floor.runsc, pins);
   EngineParts parts;
-  TRY(parts.machine.emplace(), open_machine(floor.qemu, floor.machine, plan.machine.kvm));
+  TRY(parts.machine.emplace(), open_machine(floor.qemu, floor.machine, plan.machine.kvm, pins));
   TRY(parts.relay, open_beside("cordon-relay"));
   TRY(parts.words, os::pipe2());
   // One socket: the relay has it twice.

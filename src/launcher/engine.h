@@ -10,6 +10,7 @@
 #include "frame/launch_plan.h"
 #include "launcher/descent.h"
 #include "launcher/machine.h"
+#include "launcher/pins.h"
 #include "os/fd.h"
 #include "os/file.h"
 
@@ -27,10 +28,10 @@ struct EngineParts {
 };
 
 // `path`: of runsc, as the floor names it. `unavailable`: it is not there, or as root would run
-// what somebody else can write.
-Result<EngineParts> open_gvisor(const std::string& path);
+// what somebody else can write. `denied`: it is not what the floor has pinned.
+Result<EngineParts> open_gvisor(const std::string& path, Pins& pins);
 // What the plan's engine is made of, as the floor names it.
-Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor);
+Result<EngineParts> open_engine(const frame::LaunchPlan& plan, const Floor& floor, Pins& pins);
 
 // Steps of the descent of a sandbox behind gVisor, in this order.
 Status enter_engine_network(Descent& descent);

@@ -98,7 +98,7 @@ std::string lacking_of(const FoundInside& found, bool has_network) {
 EngineTrial try_gvisor(Workshop& workshop) {
   const std::string& path = workshop.floor.runsc;
   if (path.empty()) return {{Support::absent, "the floor names no runsc", {}}, {}};
-  if (const auto parts = open_gvisor(path); !parts) {
+  if (const auto parts = open_gvisor(path, workshop.pins); !parts) {
     const bool is_there = ::access(path.c_str(), F_OK) == 0;
     return {{is_there ? Support::blocked : Support::absent,
              is_there ? parts.error().text() : fmt::format("no {}", path), is_there ? "" : kRemedy},

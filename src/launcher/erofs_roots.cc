@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <span>
 #include <unistd.h>
-#include <vector>
 
-#include "base/bytes.h"
-#include "hash/sha256.h"
+#include "launcher/file_digest.h"
 #include "os/directory.h"
 #include "os/erofs.h"
 #include "os/file.h"
@@ -19,28 +16,12 @@ namespace cordon::launcher {
 namespace {
 
 constexpr std::size_t kMostMounted = 64;
-constexpr std::size_t kReadAtOnce = std::size_t{1} << 20U;
 // Where they hang, one over the other: seen by nobody, since the namespace is our own, and so it
 // does not matter whose it is.
 constexpr const char* kPlace = "/run/cordon-roots";
 
 std::uint64_t time_of(const os::FileStatus& about) {
   return static_cast<std::uint64_t>(about.changed.time_since_epoch().count());
-}
-
-Result<std::string> digest_of(const os::Fd& file) {
-  Sha256 hash;
-  std::vector<std::byte> piece(kReadAtOnce);
-  for (off_t at = 0;;) {
-    const ssize_t count = ::pread(file.get(), piece.data(), piece.size(), at);
-    if (count < 0) return Error::from_errno("pread");
-    if (count == 0) break;
-    hash.add(std::span{piece}.first(static_cast<std::size_t>(count)));
-    at += count;
-  }
-  Digest digest{};
-  hash.end(digest);
-  return "sha256:" + to_hex(digest);
 }
 
 // Who wrote it chooses what the kernel reads as a file system: that is nobody but us.

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "frame/launch_plan.h"
+#include "launcher/pins.h"
 
 namespace cordon::launcher {
 
@@ -26,10 +27,15 @@ struct Floor {
   std::string runsc;           // what `gvisor` runs; empty: nothing
   std::string qemu;            // what `microvm` runs; empty: nothing
   std::string machine;         // a directory with its kernel and its first file system
+  PinnedDigests pins;          // of those files that are not run with anything else in them
   frame::Engine least_engine = frame::Engine::none;  // plans behind less are refused
   bool saves_machines = false;  // one of each size that is asked for, at its first use: local use
   bool witnesses = false;       // filters may tell whoever launches: local use
 };
+
+// Of a machine, in its directory.
+inline constexpr const char* kMachineKernel = "/vmlinux";
+inline constexpr const char* kMachineFiles = "/initramfs";
 
 // Where the launcher keeps what it trusts itself: locks of id ranges, templates of disks.
 inline constexpr const char* kLocks = "/run/cordon";

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/file_digest.h"
 #include "os/own_directory.h"
 
 namespace cordon::launcher {
@@ -138,6 +139,22 @@ Status take_runsc(ServiceFloor& floor, std::string_view value) {
   return {};
 }
 
+// "sha256:… /usr/bin/runsc"
+Status take_pin(ServiceFloor& floor, std::string_view value) {
+  const std::size_t space = value.find(' ');
+  const std::string_view digest = value.substr(0, space);
+  const std::size_t path =
+      space == std::string_view::npos ? space : value.find_first_not_of(' ', space);
+  if (path == std::string_view::npos || !is_digest(digest)) {
+    return broken("pin is \"sha256:DIGEST PATH\", the digest 64 digits of 0-9 and a-f");
+  }
+  TRY(std::string name, plain_path(value.substr(path), "path of a file"));
+  if (!floor.floor.pins.emplace(std::move(name), digest).second) {
+    return broken("the file is pinned twice");
+  }
+  return {};
+}
+
 Status take_secrets(ServiceFloor& floor, std::string_view value) {
   TRY(floor.secrets, plain_path(value, "path of a directory for secrets"));
   return {};
@@ -243,6 +260,7 @@ constexpr std::array kKeys = {
     Key{"runsc", take_runsc},
     Key{"qemu", take_qemu},
     Key{"machine", take_machine},
+    Key{"pin", take_pin, false, true},
     Key{"secrets", take_secrets},
     Key{"notary", take_notary},
     Key{"image_store", take_image_store},
@@ -291,6 +309,20 @@ Status Parser::take_line(std::string_view line) {
   return key->take(floor_, value);
 }
 
+// One that is never looked at would pin nothing.
+Status check_pins(const Floor& floor) {
+  for (const auto& [path, digest] : floor.pins) {
+    const bool is_of_machine = !floor.machine.empty() && (path == floor.machine + kMachineKernel ||
+                                                          path == floor.machine + kMachineFiles);
+    if (is_of_machine || path == floor.runsc || path == floor.qemu) continue;
+    return broken(
+        fmt::format("pin: {} is neither the runsc nor the qemu of this floor, nor the "
+                    "{} or {} of its machine",
+                    path, kMachineKernel + 1, kMachineFiles + 1));
+  }
+  return {};
+}
+
 Result<ServiceFloor> Parser::finish() && {
   for (std::size_t at = 0; at < kKeys.size(); ++at) {
     if (kKeys[at].required && !seen_[at])
@@ -312,6 +344,7 @@ Result<ServiceFloor> Parser::finish() && {
   if (uid >= floor.first_id && uid < end) {
     return broken("secret_source_uid lies in the ranges of the sandboxes");
   }
+  TRY_DO(check_pins(floor));
   return std::move(floor_);
 }
 

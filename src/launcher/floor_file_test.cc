@@ -25,6 +25,7 @@ constexpr std::string_view kWhole =
     "cgroup = cordon/sandboxes\n"
     "isolation = gvisor\n"
     "runsc = /opt/runsc\n"
+    "pin = sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff  /opt/runsc\n"
     "secrets = /srv/cordon/secrets\n"
     "notary = /srv/cordon/notary\n"
     "image_store = /srv/cordon/store\n"
@@ -52,6 +53,10 @@ TEST(FloorFile, IsReadWhole) {
   EXPECT_EQ(floor->cgroup, "cordon/sandboxes");
   EXPECT_EQ(floor->floor.least_engine, frame::Engine::gvisor);
   EXPECT_EQ(floor->floor.runsc, "/opt/runsc");
+  EXPECT_EQ(floor->floor.pins,
+            (PinnedDigests{{"/opt/runsc",
+                            "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddee"
+                            "ff"}}));
   EXPECT_EQ(floor->secrets, "/srv/cordon/secrets");
   EXPECT_EQ(floor->notary, "/srv/cordon/notary");
   EXPECT_EQ(floor->image_store, "/srv/cordon/store");
@@ -138,6 +143,18 @@ const Refusal kRefusals[] = {
      "/etc/f: secret_source_uid lies in the ranges of the sandboxes"},
     {"SecretsThatNobodyReads", "secret_source = a.example env:T",
      "/etc/f: secret_source_uid is missing: who may read what secret_source names?"},
+    {"APinWithoutItsFile", "pin = sha256:00",
+     "/etc/f:5: pin is \"sha256:DIGEST PATH\", the digest 64 digits of 0-9 and a-f"},
+    {"APinOfFewDigits", "pin = sha256:00 /opt/runsc",
+     "/etc/f:5: pin is \"sha256:DIGEST PATH\", the digest 64 digits of 0-9 and a-f"},
+    {"APinTwice",
+     "pin = sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff /a\n"
+     "pin = sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff /a",
+     "/etc/f:6: the file is pinned twice"},
+    {"APinOfWhatIsNeverRun",
+     "pin = sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff /opt/runsc",
+     "/etc/f: pin: /opt/runsc is neither the runsc nor the qemu of this floor, nor the vmlinux or "
+     "initramfs of its machine"},
     {"NoEquals", "cgroup x", "/etc/f:5: a line is \"key = value\""},
     {"NoKey", "= x", "/etc/f:5: unknown key \"\""},
     {"NoValue", "cgroup =", "/etc/f:5: cgroup has no value"},

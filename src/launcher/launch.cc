@@ -139,7 +139,7 @@ Status Launch::prepare() {
   groups_.emplace(std::move(groups));
   TRY(pair_, os::socketpair(os::SocketType::stream));
   if (plan_->engine != frame::Engine::none) {
-    TRY(EngineParts parts, open_engine(*plan_, workshop_.floor));
+    TRY(EngineParts parts, open_engine(*plan_, workshop_.floor, workshop_.pins));
     engine_.emplace(std::move(parts));
     TRY_DO(choose_start());
   }

@@ -21,6 +21,7 @@
 #include "launcher/machine_templates.h"
 #include "launcher/net_pool.h"
 #include "launcher/notary.h"
+#include "launcher/pins.h"
 #include "launcher/program.h"
 #include "launcher/recorder.h"
 #include "launcher/sandbox.h"
@@ -40,6 +41,7 @@ struct Home {
 struct Workshop {
   Floor floor;
   FloorSources sources;
+  Pins pins{};
   ErofsRoots roots{};
   OwnIds own;
   RangeLender ranges;

@@ -58,9 +58,9 @@ std::uint64_t processor_kilohertz() {
   return megahertz > 1 ? static_cast<std::uint64_t>(std::lround(megahertz * 1000)) : kUsual;
 }
 
-Result<std::vector<ShownTree>> open_shown(const std::string& qemu) {
+Result<std::vector<ShownTree>> open_shown(const std::string& qemu, Pins& pins) {
   std::vector<ShownTree> shown;
-  TRY(const os::Fd program, open_trusted(qemu, O_PATH));
+  TRY(const os::Fd program, pins.open(qemu, O_PATH));
   TRY(os::Fd tree, detach_program(program));
   shown.push_back({.path = kQemuPlace, .tree = std::move(tree), .directory = false});
   for (const char* path : kLibraries) {
@@ -168,13 +168,14 @@ Status be_server(const Descent& descent) {
 
 }  // namespace
 
-Result<MachineParts> open_machine(const std::string& qemu, const std::string& directory, bool kvm) {
+Result<MachineParts> open_machine(const std::string& qemu, const std::string& directory, bool kvm,
+                                  Pins& pins) {
   if (qemu.empty()) return Error{Errc::unavailable, "the floor names no qemu"};
   if (directory.empty()) return Error{Errc::unavailable, "the floor names no machine"};
   MachineParts parts;
-  TRY(parts.shown, open_shown(qemu));
-  TRY(parts.kernel, open_trusted(directory + "/vmlinux", O_RDONLY));
-  TRY(parts.initramfs, open_trusted(directory + "/initramfs", O_RDONLY));
+  TRY(parts.shown, open_shown(qemu, pins));
+  TRY(parts.kernel, pins.open(directory + kMachineKernel, O_RDONLY));
+  TRY(parts.initramfs, pins.open(directory + kMachineFiles, O_RDONLY));
   TRY(parts.server, open_beside("cordon-files"));
   TRY(parts.control, os::socketpair(os::SocketType::stream));
   TRY(parts.files, os::socketpair(os::SocketType::stream));

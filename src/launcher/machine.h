@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "launcher/descent.h"
 #include "launcher/machine_templates.h"
+#include "launcher/pins.h"
 #include "launcher/qemu.h"
 #include "os/fd.h"
 #include "os/socket.h"
@@ -39,8 +40,10 @@ struct MachineParts {
   std::uint64_t kilohertz = 0;
 };
 
-// `unavailable`: something is missing, or as root would run what somebody else can write.
-Result<MachineParts> open_machine(const std::string& qemu, const std::string& directory, bool kvm);
+// `unavailable`: something is missing, or as root would run what somebody else can write. `denied`:
+// it is not what the floor has pinned.
+Result<MachineParts> open_machine(const std::string& qemu, const std::string& directory, bool kvm,
+                                  Pins& pins);
 
 // It will be saved: its memory and state are the parts' own then, and outlive it.
 Status prepare_to_save(MachineParts& parts, std::uint64_t memory);

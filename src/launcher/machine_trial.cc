@@ -42,7 +42,7 @@ EngineTrial try_machine(Workshop& workshop) {
   const Floor& floor = workshop.floor;
   if (floor.qemu.empty()) return {{Support::absent, "the floor names no qemu", {}}, {}};
   if (floor.machine.empty()) return {{Support::absent, "the floor names no machine", {}}, {}};
-  if (const auto parts = open_machine(floor.qemu, floor.machine, false); !parts) {
+  if (const auto parts = open_machine(floor.qemu, floor.machine, false, workshop.pins); !parts) {
     const bool is_there = ::access(floor.qemu.c_str(), F_OK) == 0;
     return {
         {is_there ? Support::blocked : Support::absent, in_one_line(parts.error().text()), kRemedy},

@@ -115,8 +115,10 @@ Result<Workshop> open(Floor floor, const OwnIds& own, os::Fd locks, const Places
   }
   auto egresses = std::make_unique<Egresses>(std::move(secrets), places.sources);
   GroupPool groups{std::make_shared<const GroupTrees>(GroupTrees::open(trees)), ahead.groups};
+  Pins pins{floor.pins};
   return Workshop{.floor = std::move(floor),
                   .sources = std::move(sources),
+                  .pins = std::move(pins),
                   .roots = {},
                   .own = own,
                   .ranges = std::move(ranges),

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiers on a node: what the floor names is run, what it does not name is refused, and what it asks for at least is held. 77: needs root."""
 import glob
+import hashlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,14 +145,50 @@ def ahead(_):
             expect(not waiting & running(), "the one that was waiting is another one")
 
 
+def pin_of(path):
+    """The floor's line for what is in the file now."""
+    return f"pin = sha256:{hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()} {path}\n"
+
+
+def tamper(path):
+    """A byte more, which hurts neither a program nor an archive; and it looks as old as before."""
+    before = os.stat(path)
+    with open(path, "ab") as file:
+        file.write(b"\0")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def expect_changed(refused):
+    expect(refused.status in (403, 422, 500, 503) and b"it was changed" in refused.body and b"stdout" not in refused.body, refused)
+
+
+def pinned(_):
+    """A runsc whose digest the floor has is not run with anything else in it (C317): neither when it is changed under a launcher, nor before it starts."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        runsc = f"{place}/runsc"
+        shutil.copy(RUNSC, runsc)
+        named = f"runsc = {runsc}\nengines_ahead = 0\n"
+        pin = pin_of(runsc)
+        with Daemon(PROGRAMS, floor=named + pin) as node:
+            equal(kernel(node, GVISOR).status, 200, "as it was pinned")
+            tamper(runsc)
+            expect_changed(kernel(node, GVISOR))
+        with Daemon(PROGRAMS, floor=named + pin) as node:
+            expect_changed(kernel(node, GVISOR))
+            equal(kernel(node, {}).status, 200, "what needs no engine")
+        with Daemon(PROGRAMS, floor=named) as node:
+            equal(kernel(node, GVISOR).status, 200, "the counter-arm: without a pin it is run")
+
+
 def machine(_):
     """A virtual machine that the floor names, and that a node's death does not end, and in which what programs do is told where it is asked for;
-    nothing beside it is let in."""
+    nothing beside it is let in, nor itself with anything else in it than the floor has pinned (C317)."""
     if not os.path.exists(QEMU) or not glob.glob("/boot/vmlinuz-*"):
         sys.exit(77)
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
         subprocess.run([pathlib.Path(PROGRAMS) / "cordon", "machine", "build", "--into", place], check=True, capture_output=True)
-        with Daemon(PROGRAMS, floor=f"qemu = {QEMU}\nmachine = {place}\n") as node, node.client() as client:
+        pins = "".join(pin_of(each) for each in (QEMU, f"{place}/vmlinux", f"{place}/initramfs"))
+        with Daemon(PROGRAMS, floor=f"qemu = {QEMU}\nmachine = {place}\nengines_ahead = 0\n" + pins) as node, node.client() as client:
             inside = kernel(node, MACHINE)
             equal(inside.status, 200, inside)
             expect(inside.json["stdout"] != kernel(node, {}).json["stdout"], "one kernel for both", inside)
@@ -166,12 +204,17 @@ def machine(_):
                 after = again.ask("GET", f"/v1/sandboxes/{made.json['id']}").json
                 equal(after["isolation"], "microvm")
                 started(again, made.json["id"], "uname", "-n")
+            for part in ("vmlinux", "initramfs"):
+                whole = pathlib.Path(place, part).read_bytes()
+                tamper(f"{place}/{part}")
+                expect_changed(kernel(node, MACHINE))
+                pathlib.Path(place, part).write_bytes(whole)
     with Daemon(PROGRAMS) as node:
         refused = kernel(node, MACHINE)
         expect(refused.status in (403, 422, 503) and b"the floor names no qemu" in refused.body, refused)
 
 
-CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "told": told, "ahead": ahead, "machine": machine}
+CHECKS = {"chosen": chosen, "not_named": not_named, "at_least": at_least, "pinned": pinned, "told": told, "ahead": ahead, "machine": machine}
 
 if __name__ == "__main__":
     if not os.path.exists(RUNSC):
