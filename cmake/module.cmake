@@ -45,6 +45,7 @@ function(cordon_module name)
     list(TRANSFORM uses APPEND _plain)
     target_link_libraries(cordon_${name}_plain PUBLIC cordon_plain ${uses} ${arg_LIBRARIES})
     target_precompile_headers(cordon_${name}_plain REUSE_FROM ${CORDON_PLAIN_PCH})
+    cordon_unity(cordon_${name}_plain)
   endif()
 
   if(tests AND CORDON_TESTS)
