@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a node says of itself, as a quota, as a key, and as a map of nodes from the
-// disk: they are refused, or they mean what can be, and mean the same once written anew. Whatever
-// cells then take of a quota and release, what they hold and what is left is the whole.
+// Any bytes as what a node says of itself, as a quota, as a key, as a map of nodes from the disk,
+// and as a rollout and a release of the policy: they are refused, or they mean what can be, and
+// mean the same once written anew. Whatever cells then take of a quota and release, what they hold
+// and what is left is the whole.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,8 +11,11 @@
 #include "base/bytes.h"
 #include "fleet/node_id.h"
 #include "fleet/quota_ledger.h"
+#include "fleet/rollout.h"
 #include "fleet/roster.h"
 #include "fleet/summary.h"
+#include "gate/release.h"
+#include "policy/parse.h"
 #include "promise.h"
 
 namespace {
@@ -77,6 +81,39 @@ void as_map(std::string_view text) {
   if (again.saved() != roster.saved()) broken("a map is the same once written");
 }
 
+// Whatever a rollout says, who is sent back has no more than before.
+void as_rollout(std::string_view text) {
+  const auto rollout = fleet::decode_rollout(text);
+  if (!rollout) return;
+  const auto again = fleet::decode_rollout(fleet::encode(*rollout));
+  if (!again || *again != *rollout) broken("a rollout is the same once written");
+  const fleet::Rollout back = fleet::rolled_back(*rollout, text);
+  if (!fleet::decode_rollout(fleet::encode(back))) broken("what is rolled back can be read");
+  if (fleet::release_for(back, rollout->canaries.front()) != rollout->before) {
+    broken("canaries go back");
+  }
+}
+
+// What is read as a release narrows, and never widens.
+void as_release(std::string_view text) {
+  cordon::policy::Problems problems{"release"};
+  const auto release = cordon::gate::read_release(text, "release", problems);
+  if (!release) return;
+  const cordon::gate::Quota own{.sandboxes = 7, .milli_cpus = 1000, .requests = 9};
+  const cordon::gate::Quota least = lesser(own, release->quota_of("acme"));
+  if (least.sandboxes.value_or(8) > 7 || least.milli_cpus.value_or(1001) > 1000 ||
+      least.requests > 9) {
+    broken("a release gives nobody more");
+  }
+  auto nothing = cordon::policy::parse("", "request", cordon::policy::Syntax::toml);
+  if (!nothing) return;
+  const auto none = cordon::policy::check(*std::move(nothing), cordon::policy::Origin::request, {});
+  const cordon::policy::NetQuery anywhere{.host = "a.example"};
+  if (none && release->narrowed(*none, "acme").decide(anywhere).allowed()) {
+    broken("who asked for no network has none");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -84,6 +121,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   as_summary(text);
   as_quota(text);
   as_map(text);
+  as_rollout(text);
+  as_release(text);
   if (const auto node = fleet::node_of(text); node && fleet::key_of(*node) != text) {
     broken("a node has one key");
   }

@@ -161,4 +161,10 @@ void fields(Walk& walk, Event& event) {
   walk.number("end", event.end);
 }
 
+template <class Walk, Of<PolicyReleased> Event>
+void fields(Walk& walk, Event& event) {
+  walk.number("number", event.number);
+  walk.some_text("sha256", event.sha256);
+}
+
 }  // namespace cordon::audit

@@ -201,11 +201,12 @@ struct NameOf {
   std::string_view operator()(const LogRecovered& /*event*/) const { return "log_recovered"; }
   std::string_view operator()(const RecordsLost& /*event*/) const { return "records_lost"; }
   std::string_view operator()(const RecordsDropped& /*event*/) const { return "records_dropped"; }
+  std::string_view operator()(const PolicyReleased& /*event*/) const { return "policy_released"; }
 };
 
 // What the name of its kind says of an event: all but its fields.
 std::optional<AuditEvent> begin_event(std::string_view name) {
-  static const std::array<AuditEvent, 20> kKinds{
+  static const std::array<AuditEvent, 21> kKinds{
       PolicyAccepted{},
       SandboxStarted{},
       ActRefused{},
@@ -226,6 +227,7 @@ std::optional<AuditEvent> begin_event(std::string_view name) {
       LogRecovered{},
       RecordsLost{},
       RecordsDropped{},
+      PolicyReleased{},
   };
   for (const AuditEvent& kind : kKinds) {
     if (name_of(kind) == name) return kind;

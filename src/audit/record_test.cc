@@ -74,6 +74,8 @@ std::vector<AuditEvent> samples() {
       LogRecovered{9, "00"},
       RecordsLost{"monitor", 4, "the ring was full"},
       RecordsDropped{100},
+      PolicyReleased{7, "00"},
+      PolicyReleased{},
   };
 }
 

@@ -39,6 +39,7 @@ TEST(CompletionTree, HasEveryVerbAndFlagThatTheCommandLineHas) {
   EXPECT_EQ(named(named(tree, "policy"), "check").path, "cordon policy check");
   EXPECT_NE(option(named(named(tree, "mcp"), "serve"), "--allow-net"), nullptr);
   EXPECT_EQ(named(named(tree, "fleet"), "status").path, "cordon fleet status");
+  EXPECT_NE(option(named(named(named(tree, "fleet"), "policy"), "push"), "--canary"), nullptr);
   // Beside the flags of Node.js, not with them.
   EXPECT_NE(option(named(named(tree, "node"), "drain"), "--wait"), nullptr);
   EXPECT_EQ(option(named(named(tree, "node"), "drain"), "--allow-net"), nullptr);

@@ -29,7 +29,10 @@ TEST(FleetVerbs, WithoutAnybodyThereSayWhatToDo) {
   for (const auto& words : {std::vector{"node", "ls"},
                             {"node", "drain"},
                             {"node", "resume", "1.2"},
-                            {"fleet", "status"}}) {
+                            {"fleet", "status"},
+                            {"fleet", "policy", "show"},
+                            {"fleet", "policy", "resume"},
+                            {"fleet", "policy", "rollback"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 5) << words[1] << ran.err;
     EXPECT_NE(ran.err.find("no node at /nonexistent/gateway.sock"), std::string::npos) << ran.err;
@@ -48,6 +51,9 @@ TEST(FleetVerbs, RefuseWhatTheyDoNotUnderstand) {
                             {"node", "ls", "1.2"},
                             {"fleet"},
                             {"fleet", "ls"},
+                            {"fleet", "policy"},
+                            {"fleet", "policy", "push"},
+                            {"fleet", "policy", "push", "x", "--soak", "soon"},
                             {"fleet", "status", "https://gateway.example"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 2) << words.back() << ran.err;

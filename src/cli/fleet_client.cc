@@ -13,6 +13,9 @@ Result<FleetAnswer> ask_fleet(const Node& node) {
   TRY(NodeAnswer all, ask_now(node, {.path = "/v1/fleet/nodes"}));
   if (all.is_good()) {
     FleetView view = read_fleet(all.json);
+    // What is not told, by an earlier gateway or without etcd, is left out.
+    const auto policy = ask_now(node, {.path = "/v1/fleet/policy"});
+    if (policy && policy->is_good()) view.policy = read_policy(policy->json);
     return FleetAnswer{.answer = std::move(all), .view = std::move(view)};
   }
   if (!is_no_route(all)) return FleetAnswer{.answer = std::move(all), .view = {}};

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/fleet_client.h"
+#include "cli/fleet_verbs.h"
 #include "cli/fleet_words.h"
 #include "cli/node_words.h"
 #include "cli/token_verbs.h"
@@ -79,6 +80,7 @@ void add_fleet(CLI::App& app, Context& context) {
   verb->add_option("GATEWAY", flags->gateways, "more gateways to look at, beside that of --node");
   add_node_flags(*verb, flags->node);
   verb->callback([flags, &context] { status(*flags, context); });
+  add_fleet_policy(*group, context);
 }
 
 }  // namespace cordon::cli

@@ -117,7 +117,56 @@ void of_room(const FleetView& view, std::vector<Trouble>& troubles) {
   }
 }
 
+// What somebody took back is as somebody wanted it.
+bool was_stopped(const PolicyView& policy) {
+  return policy.stage == "stopped" && !policy.why.starts_with("taken back by ");
+}
+
+void of_policy(const PolicyView& policy, std::vector<Trouble>& troubles) {
+  if (was_stopped(policy)) {
+    troubles.push_back(
+        {.what = fmt::format("release {} of the policy was stopped: {}", policy.release,
+                             terminal::printable(policy.why)),
+         .next = fmt::format("all nodes go on by {}; mend it, and push it anew: cordon fleet "
+                             "policy push",
+                             release_words(policy.before))});
+    return;
+  }
+  std::string names;
+  std::size_t count = 0;
+  for (const PolicyView::Node& node : policy.nodes) {
+    const bool is_other = node.is_present && node.meant != node.release && node.refused != 0 &&
+                          node.refused == node.meant;
+    if (!is_other) continue;
+    ++count;
+    names += (names.empty() ? "" : ", ") + terminal::printable(node.name);
+  }
+  if (count == 0) return;
+  troubles.push_back(
+      {.what = are(count, fmt::format("that cannot take release {} of the policy: {}",
+                                      policy.release, names)),
+       .next = "cordon fleet policy show says why; they go on by what they had"});
+}
+
 }  // namespace
+
+PolicyView read_policy(const json::value& json) {
+  PolicyView view{.stage = text_at(json, "stage"),
+                  .release = number_at(json, "release").value_or(0),
+                  .before = number_at(json, "before").value_or(0),
+                  .why = text_at(json, "why"),
+                  .words = text_at(json, "words"),
+                  .nodes = {}};
+  for (const json::value& each : list_at(json, "nodes")) {
+    view.nodes.push_back({.name = text_at(each, "node"),
+                          .is_present = truth_at(each, "present").value_or(false),
+                          .meant = number_at(each, "meant").value_or(0),
+                          .release = number_at(each, "release").value_or(0),
+                          .refused = number_at(each, "refused").value_or(0),
+                          .why = text_at(each, "why")});
+  }
+  return view;
+}
 
 std::string state_of(const FleetNode& node) {
   return node.is_draining && !is_dead(node) ? "draining" : node.standing;
@@ -202,6 +251,7 @@ std::vector<Trouble> troubles_of(const FleetView& view, const std::vector<Gatewa
   of_nodes(view, troubles);
   of_leases(view, troubles);
   of_room(view, troubles);
+  if (view.policy) of_policy(*view.policy, troubles);
   of_gateways(gateways, troubles);
   return troubles;
 }

@@ -32,11 +32,31 @@ struct FleetCell {
   bool is_frozen = false;
 };
 
+// Of the fleet's policy, as GET /v1/fleet/policy tells it.
+struct PolicyView {
+  struct Node {
+    std::string name;
+    bool is_present = false;
+    std::uint64_t meant = 0;    // the release for it; 0: none
+    std::uint64_t release = 0;  // that it runs
+    std::uint64_t refused = 0;  // that it could not take
+    std::string why;
+  };
+  std::string stage;  // "none", "canary", "rolling", "whole", "stopped"
+  std::uint64_t release = 0;
+  std::uint64_t before = 0;
+  std::string why;    // of "stopped"
+  std::string words;  // of a step
+  std::vector<Node> nodes;
+};
+PolicyView read_policy(const boost::json::value& json);
+
 struct FleetView {
   std::vector<FleetNode> nodes;
   std::vector<FleetCell> cells;  // empty: the gateway does not tell
   std::optional<std::uint64_t> revocations;
-  bool is_single = false;  // a node by itself
+  std::optional<PolicyView> policy{};  // nothing: it is not told
+  bool is_single = false;              // a node by itself
 };
 
 // Of an object of GET /v1/fleet/nodes, and of the whole.

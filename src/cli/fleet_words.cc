@@ -54,6 +54,17 @@ std::string slots_words(const FleetSums& sums) {
   return fmt::format("{}: {} free ({} %)", sums.slots, sums.free, sums.free * kWhole / sums.slots);
 }
 
+std::string policy_words(const PolicyView& view) {
+  if (view.stage == "none") return "each node by its own settings alone";
+  if (view.stage == "whole") return fmt::format("release {} on all nodes", view.release);
+  if (view.stage == "stopped") {
+    return fmt::format("release {} was stopped, back to {}: {}", view.release,
+                       release_words(view.before), terminal::printable(view.why));
+  }
+  return fmt::format("release {} is being rolled out ({}), behind {}", view.release,
+                     terminal::printable(view.stage), release_words(view.before));
+}
+
 std::string cells_text(const FleetView& view) {
   std::vector<Row> rows{{"CELL", "NODES", "PLACEABLE", "SLOTS", "FREE", "FROZEN"}};
   for (const std::uint64_t cell : cells_of(view)) {
@@ -116,6 +127,27 @@ std::string nodes_text(const std::vector<FleetNode>& nodes) {
   return table_text(rows);
 }
 
+std::string release_words(std::uint64_t release) {
+  return release == 0 ? std::string{"their own settings"} : fmt::format("release {}", release);
+}
+
+std::string policy_text(const PolicyView& view) {
+  std::string text = fact("policy", policy_words(view));
+  for (const PolicyView::Node& node : view.nodes) {
+    if (node.meant == node.release && node.refused != view.release) continue;
+    std::string words =
+        fmt::format("{} runs {}", terminal::printable(node.name), release_words(node.release));
+    if (node.meant != node.release)
+      words += fmt::format(", {} is meant", release_words(node.meant));
+    if (!node.is_present) words += ", does not answer";
+    if (node.refused != 0) {
+      words += fmt::format("; refused release {}: {}", node.refused, terminal::printable(node.why));
+    }
+    text += fact("", words);
+  }
+  return text;
+}
+
 std::string fleet_text(const FleetView& view, const std::vector<GatewayState>& gateways) {
   const FleetSums sums = sums_of(view.nodes);
   std::string text;
@@ -123,6 +155,7 @@ std::string fleet_text(const FleetView& view, const std::vector<GatewayState>& g
   text += fact("nodes", standings_words(sums));
   text += fact("slots", slots_words(sums));
   if (view.revocations) text += fact("revoked", count_words(*view.revocations, "token"));
+  if (view.policy) text += fact("policy", policy_words(*view.policy));
   if (!view.nodes.empty()) text += '\n' + cells_text(view);
   const std::vector<Trouble> troubles = troubles_of(view, gateways);
   text += '\n';
@@ -160,6 +193,12 @@ json::value fleet_json(const FleetView& view, const std::vector<GatewayState>& g
                      {"nodes", nodes},
                      {"wrong", std::move(wrong)}};
   if (view.revocations) whole["revocations"] = *view.revocations;
+  if (view.policy) {
+    whole["policy"] = {{"stage", view.policy->stage},
+                       {"release", view.policy->release},
+                       {"before", view.policy->before},
+                       {"why", view.policy->why}};
+  }
   return whole;
 }
 

@@ -19,6 +19,11 @@ std::string names_words(const std::vector<FleetNode>& nodes);
 // "1.42 draining, 3 sandboxes"
 std::string node_words(const FleetNode& node);
 
+// "release 4", "their own settings"
+std::string release_words(std::uint64_t release);
+// How a release gets on, and which nodes do not run what is meant for them.
+std::string policy_text(const PolicyView& view);
+
 // A table: names, and a row for each node.
 std::string nodes_text(const std::vector<FleetNode>& nodes);
 

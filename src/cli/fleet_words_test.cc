@@ -62,6 +62,39 @@ TEST(FleetView, IsWhatAGatewaySays) {
   EXPECT_EQ(view.revocations, 2U);
 }
 
+TEST(FleetView, TellsHowAReleaseOfThePolicyGetsOn) {
+  FleetView view = of({node(1, "placeable"), node(2, "placeable")});
+  view.policy = read_policy(json::parse(R"({"stage":"stopped","release":5,"before":4,
+    "why":"node 1.1 refused it: release 5:2:1: unknown key","nodes":[
+    {"node":"1.1","present":true,"meant":4,"release":4,"refused":5,"why":"release 5:2:1: unknown key"},
+    {"node":"1.2","present":true,"meant":4,"release":4}]})"));
+  EXPECT_EQ(
+      wrong(view),
+      "release 5 of the policy was stopped: node 1.1 refused it: release 5:2:1: unknown key\n");
+  const std::string text = policy_text(*view.policy);
+  EXPECT_NE(text.find("1.1 runs release 4; refused release 5: release 5:2:1"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("1.2"), std::string::npos) << text;
+  // What was wanted is not wrong, nor is what goes on.
+  view.policy->why = "taken back by the gateway's own socket";
+  EXPECT_EQ(wrong(view), "");
+  view.policy->stage = "canary";
+  EXPECT_EQ(wrong(view), "");
+  EXPECT_NE(
+      fleet_text(view, kServing).find("release 5 is being rolled out (canary), behind release 4"),
+      std::string::npos);
+}
+
+TEST(FleetView, ANodeThatCannotTakeWhatAllHaveIsWrong) {
+  FleetView view = of({node(1, "placeable")});
+  view.policy = read_policy(json::parse(R"({"stage":"whole","release":5,"before":4,"nodes":[
+    {"node":"1.1","present":true,"meant":5,"release":0,"refused":5,"why":"no"},
+    {"node":"1.2","present":true,"meant":5,"release":5}]})"));
+  EXPECT_EQ(wrong(view), "1 node that cannot take release 5 of the policy: 1.1\n");
+  view.policy->nodes.front().release = 5;
+  EXPECT_EQ(wrong(view), "");
+}
+
 TEST(FleetView, WhatANodeSaysItHasCountsMoreThanItsSlots) {
   const FleetNode told = read_fleet_node(json::parse(
       R"({"cell":1,"node":2,"standing":"kept","slots":10,"free":0,"draining":true,"sandboxes":3})"));

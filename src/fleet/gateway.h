@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "fleet/in_flight.h"
 #include "fleet/nodes.h"
+#include "fleet/policy_desk.h"
 #include "fleet/reissue.h"
 #include "fleet/revoked.h"
 #include "fleet/spread.h"
@@ -43,6 +44,7 @@ class Gateway {
     Reissue& reissue;
     const Revoked& revoked;
     Spread& spread;
+    PolicyDesk& policy;
     const gate::Gate& gate;
     const std::vector<std::string>& origins;
     const Clock& clock;
@@ -112,8 +114,15 @@ class Gateway {
   async::Task<void> whole(Asked& asked);
   async::Task<void> names_no_node(Asked& asked);
   async::Task<void> has_no_keys(Asked& asked);
+  async::Task<void> has_one_policy(Asked& asked);
   async::Task<void> metrics(Asked& asked);
   async::Task<void> revoke(Asked& asked);
+
+  // policy_answers.cc
+  async::Task<void> fleet_policy(Asked& asked);
+  async::Task<void> policy_text(Asked& asked);
+  async::Task<void> push_policy(Asked& asked);
+  async::Task<void> move_policy(Asked& asked);
 
   // Nodes that are asked about what they have: all but the dead.
   std::vector<NodeId> living() const;

@@ -48,6 +48,8 @@ void write_node_fields(wire::JsonWriter& json, const Nodes& nodes, NodeId node) 
   json.number("slots", std::uint64_t{said->gauge.slots});
   json.number("free", std::uint64_t{nodes.roster().free_of(node)});
   json.boolean("draining", said->is_draining);
+  json.number("release", said->release);
+  if (said->refused != 0) json.number("refused_release", said->refused);
 }
 
 void write_node(wire::JsonWriter& json, const Nodes& nodes, NodeId node) {
@@ -134,9 +136,15 @@ async::Task<void> Gateway::own(Asked& asked) {
       OwnRow{"GET", "/metrics", Operation::metrics_read, &Gateway::metrics},
       OwnRow{"GET", "/v1/node", Operation::node_read, &Gateway::whole},
       OwnRow{"POST", "/v1/node/", Operation::node_drain, &Gateway::names_no_node, true},
+      OwnRow{"PUT", "/v1/node/policy", Operation::node_configure, &Gateway::has_one_policy},
+      OwnRow{"DELETE", "/v1/node/policy", Operation::node_configure, &Gateway::has_one_policy},
       OwnRow{"GET", kFleetNodes, Operation::node_read, &Gateway::fleet_nodes},
       OwnRow{"GET", "/v1/fleet/nodes/", Operation::node_read, &Gateway::fleet_node, true},
       OwnRow{"POST", "/v1/fleet/nodes/", Operation::node_drain, &Gateway::change_node, true},
+      OwnRow{"GET", "/v1/fleet/policy", Operation::node_read, &Gateway::fleet_policy},
+      OwnRow{"GET", "/v1/fleet/policy/", Operation::node_read, &Gateway::policy_text, true},
+      OwnRow{"PUT", "/v1/fleet/policy", Operation::node_configure, &Gateway::push_policy},
+      OwnRow{"POST", "/v1/fleet/policy/", Operation::node_configure, &Gateway::move_policy, true},
       OwnRow{"POST", "/v1/tokens/revoke", Operation::token_revoke, &Gateway::revoke},
       OwnRow{"POST", "/v1/keys", Operation::key_create, &Gateway::has_no_keys},
       OwnRow{"GET", "/v1/keys", Operation::key_list, &Gateway::has_no_keys},

@@ -33,6 +33,28 @@ Result<std::uint64_t> number_at(const json::object& of, std::string_view name, s
                fmt::format("the node does not say `{}`: is [fleet] in its settings?", name)};
 }
 
+// Nothing of it: an earlier version's.
+void read_policy(const json::object& of, Summary& summary) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto part = [](const json::object& object, std::string_view name) -> const json::object* {
+    const json::value* const found = object.if_contains(name);
+    return found == nullptr ? nullptr : found->if_object();
+  };
+  const json::object* const policy = part(of, "policy");
+  if (policy == nullptr) return;
+  const auto number_of = [](const json::object& object, std::string_view name) {
+    const auto number = number_at(object, name, kMost);
+    return number ? *number : 0;
+  };
+  summary.release = number_of(*policy, "release");
+  summary.turned_away = std::min(number_of(*policy, "turned_away"), kMostTurnedAway);
+  const json::object* const refused = part(*policy, "refused");
+  if (refused == nullptr) return;
+  summary.refused = number_of(*refused, "release");
+  const json::value* const why = refused->if_contains("why");
+  if (why != nullptr && why->is_string()) summary.why = plain_words(why->get_string());
+}
+
 }  // namespace
 
 Result<NodeState> read_node_state(std::string_view body) {
@@ -62,6 +84,7 @@ Result<NodeState> read_node_state(std::string_view body) {
       if (image.is_string()) state.summary.gauge.warm.add(std::string_view{image.get_string()});
     }
   }
+  read_policy(*object, state.summary);
   return state;
 }
 
@@ -73,7 +96,7 @@ Registrar::Registrar(const asio::any_io_executor& executor, Parts parts)
 }
 
 async::Task<NodeState> Registrar::look() {
-  CO_TRY(const Said said, co_await parts_.ask("GET", "/v1/node"));
+  CO_TRY(const Said said, co_await parts_.ask({.path = "/v1/node"}));
   if (said.status != 200) {
     co_return Error{Errc::unavailable, fmt::format("the node answers {}", said.status)};
   }
@@ -98,7 +121,8 @@ bool Registrar::took(const Result<NodeState>& seen, Registration& registration) 
         seen->node == node_ && seen->summary.gauge.at.epoch == summary_.gauge.at.epoch;
     if (!is_same) return false;
     answered_at_ = now;
-    const bool turns = seen->summary.is_draining != summary_.is_draining;
+    const bool turns =
+        took_policy(seen->summary) || seen->summary.is_draining != summary_.is_draining;
     summary_.gauge = seen->summary.gauge;
     summary_.is_draining = seen->summary.is_draining;
     if (turns) registration.changed();
@@ -137,6 +161,7 @@ async::Task<void> Registrar::attend_in(async::Scope& scope, Registrar*& self,
   while (is_same && !attended->is_over && !self->refused_) {
     co_await etcd::sleep(self->parts_.rules.look);
     is_same = self->took(co_await self->look(), attended->registration);
+    if (is_same) co_await self->hand_release();
   }
   const bool was_over = attended->is_over;
   scope.cancel();
@@ -153,6 +178,8 @@ async::Task<void> Registrar::attend(NodeState state) {
   summary_.address = parts_.address;
   summary_.saying = saying;
   answered_at_ = parts_.clock.ticks();
+  offered_.reset();
+  unfit_.reset();
   const auto say = [this] {
     ++summary_.saying;
     return summary_;
@@ -190,9 +217,10 @@ asio::awaitable<void> Registrar::tell() {
     const auto [id, until] = *untold_.begin();
     const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
     if (until > now) {
-      const auto said = co_await parts_.ask(
-          "POST",
-          fmt::format("/v1/tokens/revoke?id={}&seconds={}", to_hex(id), (until - now).count()));
+      const auto said =
+          co_await parts_.ask({.method = "POST",
+                               .path = fmt::format("/v1/tokens/revoke?id={}&seconds={}", to_hex(id),
+                                                   (until - now).count())});
       if (!said || said->status >= 300) {
         co_await etcd::sleep(parts_.rules.look);
         continue;
@@ -205,6 +233,7 @@ asio::awaitable<void> Registrar::tell() {
 
 async::Task<void> Registrar::run_in(async::Scope& scope, Registrar*& self) {
   scope.spawn(self->follow_revoked());
+  scope.spawn(self->follow_policy());
   scope.spawn(self->tell());
   Status ended;
   while (ended && !self->refused_) {

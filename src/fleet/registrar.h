@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's part in its fleet, played by a program beside it: says in etcd how the node is, and
-// tells the node what was taken back. The node itself knows nothing of etcd.
+// A node's part in its fleet, played by a program beside it: says in etcd how the node is, tells
+// the node what was taken back, and hands it the release of the fleet's policy that is meant for
+// it. The node itself knows nothing of etcd.
 #pragma once
 
 #include <chrono>
@@ -21,6 +22,7 @@
 #include "fleet/node_id.h"
 #include "fleet/registration.h"
 #include "fleet/revoked.h"
+#include "fleet/rollout.h"
 #include "fleet/summary.h"
 
 namespace cordon::fleet {
@@ -41,7 +43,12 @@ class Registrar {
     std::string body;
   };
   // One request to the node, as its operator. An error: it does not answer.
-  using AskNode = std::function<async::Task<Said>(std::string method, std::string path)>;
+  struct Question {
+    std::string method = "GET";
+    std::string path;
+    std::string body{};
+  };
+  using AskNode = std::function<async::Task<Said>(Question question)>;
 
   struct Rules {
     std::chrono::milliseconds look{500};  // between two looks at the node
@@ -80,6 +87,15 @@ class Registrar {
   // Of one look. False: this start of the node has ended.
   bool took(const Result<NodeState>& seen, Registration& registration);
 
+  // What the node says of the fleet's policy, and why it was not even asked to take a release.
+  bool took_policy(const Summary& said);
+  // Has the node take the release that is meant for it. What it refuses is not tried again in this
+  // start of it. Without a rollout, and without etcd, it keeps what it has.
+  asio::awaitable<void> hand_release();
+  async::Task<std::string> text_of(Rollout rollout, std::uint64_t release);
+  async::Task<void> give(Rollout rollout, std::uint64_t release);
+
+  asio::awaitable<void> follow_policy();
   asio::awaitable<void> follow_revoked();
   void heard(std::span<const etcd::Event> events);
   asio::awaitable<void> tell();
@@ -88,6 +104,9 @@ class Registrar {
   Summary summary_;
   NodeId node_;
   Ticks answered_at_{};
+  std::optional<Rollout> rollout_;
+  std::optional<std::uint64_t> offered_;  // to this start of the node
+  std::optional<Error> unfit_;            // why that could not be offered
   std::map<RevocationId, std::chrono::sys_seconds> untold_;
   asio::steady_timer news_;  // never fires: cancelled when there is something to tell
   std::optional<Error> refused_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/summary.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
+#include "fleet/value_fields.h"
 #include "policy/problem.h"
 #include "policy/value.h"
 #include "wire/json_writer.h"
@@ -15,37 +17,25 @@ namespace cordon::fleet {
 namespace {
 
 namespace ip = boost::asio::ip;
-using policy::Value;
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kSummaryFormat = 1;
 constexpr std::size_t kLongestSummary = 4096;
 constexpr std::int64_t kMostSlots = 1'000'000;
 constexpr std::int64_t kMostEpochs = std::numeric_limits<std::uint32_t>::max();
 
-Error wrong(std::string_view key) {
-  return Error{Errc::invalid, fmt::format("a node's summary: `{}` is missing or wrong", key)};
-}
-
-Result<std::int64_t> number(const Value& of, std::string_view key, std::int64_t least,
-                            std::int64_t most) {
-  const Value* const found = of.find(key);
-  const std::int64_t* const value = found != nullptr ? found->integer() : nullptr;
-  if (value == nullptr || *value < least || *value > most) return wrong(key);
-  return *value;
-}
-
-Result<std::string> text_at(const Value& of, std::string_view key) {
-  const Value* const found = of.find(key);
-  if (found == nullptr || found->text() == nullptr) return wrong(key);
-  return *found->text();
-}
-
-Result<WarmSet> warm_at(const Value& of) {
-  TRY(const std::string hex, text_at(of, "warm"));
+Result<WarmSet> warm_at(const ValueFields& of) {
+  TRY(const std::string hex, of.text("warm", kLongestSummary));
   std::uint64_t bits = 0;
   const auto [end, failure] = std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
-  if (failure != std::errc{} || end != hex.data() + hex.size()) return wrong("warm");
+  if (failure != std::errc{} || end != hex.data() + hex.size()) return of.wrong("warm");
   return WarmSet{bits};
+}
+
+// Where it is absent, nothing was said.
+Result<std::uint64_t> some_number(const ValueFields& of, std::string_view key) {
+  if (of.find(key) == nullptr) return 0;
+  TRY(const std::int64_t value, of.number(key, 1, std::numeric_limits<std::int64_t>::max()));
+  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace
@@ -53,7 +43,7 @@ Result<WarmSet> warm_at(const Value& of) {
 std::string encode(const Summary& summary) {
   wire::JsonWriter out;
   out.begin_object();
-  out.number("format", kFormat);
+  out.number("format", kSummaryFormat);
   out.text("address", summary.address);
   out.number("epoch", std::uint64_t{summary.gauge.at.epoch});
   out.number("seq", summary.gauge.at.seq);
@@ -61,6 +51,12 @@ std::string encode(const Summary& summary) {
   out.number("free", std::uint64_t{summary.gauge.free});
   out.text("warm", fmt::format("{:x}", summary.gauge.warm.bits()));
   out.boolean("draining", summary.is_draining);
+  if (summary.release != 0) out.number("release", summary.release);
+  if (summary.refused != 0) {
+    out.number("refused", summary.refused);
+    out.text("why", summary.why);
+  }
+  if (summary.turned_away != 0) out.number("turned_away", summary.turned_away);
   out.number("saying", summary.saying);
   out.end_object();
   return out.take();
@@ -72,24 +68,28 @@ Result<Summary> decode_summary(std::string_view text) {
   auto read = policy::read_json(text, problems);
   if (!read) return Error{Errc::invalid, read.error().text()};
   if (read->table() == nullptr) return Error{Errc::invalid, "a node's summary: no object"};
-  const Value& all = *read;
-  TRY_DO(number(all, "format", kFormat, kFormat));
+  const ValueFields all{*read, "a node's summary"};
+  TRY_DO(all.number("format", kSummaryFormat, kSummaryFormat));
   Summary summary;
-  TRY(summary.address, text_at(all, "address"));
+  TRY(summary.address, all.text("address", kLongestSummary));
   TRY_DO(check_address(summary.address));
-  TRY(const std::int64_t epoch, number(all, "epoch", 0, kMostEpochs));
-  TRY(const std::int64_t seq, number(all, "seq", 0, std::numeric_limits<std::int64_t>::max()));
-  TRY(const std::int64_t slots, number(all, "slots", 0, kMostSlots));
-  TRY(const std::int64_t free, number(all, "free", 0, slots));
+  TRY(const std::int64_t epoch, all.number("epoch", 0, kMostEpochs));
+  TRY(const std::int64_t seq, all.number("seq", 0, std::numeric_limits<std::int64_t>::max()));
+  TRY(const std::int64_t slots, all.number("slots", 0, kMostSlots));
+  TRY(const std::int64_t free, all.number("free", 0, slots));
   TRY(const WarmSet warm, warm_at(all));
-  const Value* const draining = all.find("draining");
-  if (draining == nullptr || draining->boolean() == nullptr) return wrong("draining");
+  TRY(summary.is_draining, all.truth("draining"));
   summary.gauge = {
       .at = {.epoch = static_cast<std::uint32_t>(epoch), .seq = static_cast<std::uint64_t>(seq)},
       .slots = static_cast<std::uint32_t>(slots),
       .free = static_cast<std::uint32_t>(free),
       .warm = warm};
-  summary.is_draining = *draining->boolean();
+  TRY(summary.release, some_number(all, "release"));
+  TRY(summary.refused, some_number(all, "refused"));
+  TRY(summary.turned_away, some_number(all, "turned_away"));
+  if (summary.refused == 0) return summary;
+  TRY(summary.why, all.text("why", kLongestSummary));
+  if (summary.why != plain_words(summary.why)) return all.wrong("why");
   return summary;
 }
 
@@ -119,10 +119,19 @@ Status check_address(std::string_view text) {
   return {};
 }
 
+std::string plain_words(std::string_view text) {
+  constexpr std::size_t kMost = 400;
+  std::string plain{text.substr(0, kMost)};
+  std::ranges::replace_if(plain, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return plain;
+}
+
 bool differs(const Summary& last, const Summary& now) {
   if (last.address != now.address || last.is_draining != now.is_draining ||
       last.gauge.at.epoch != now.gauge.at.epoch || last.gauge.slots != now.gauge.slots ||
-      last.gauge.warm != now.gauge.warm) {
+      last.gauge.warm != now.gauge.warm || last.release != now.release ||
+      last.refused != now.refused || last.why != now.why ||
+      (last.turned_away == 0) != (now.turned_away == 0)) {
     return true;
   }
   const std::int64_t change = std::int64_t{now.gauge.free} - std::int64_t{last.gauge.free};

@@ -34,6 +34,12 @@ struct Summary {
   std::string address;  // a literal address and a port
   Gauge gauge;
   bool is_draining = false;  // nothing new
+  // Of the fleet's policy: which release it runs (0: none), which it could not take (0: none) and
+  // why, and how many creates its release alone has turned away, as long as these are few.
+  std::uint64_t release = 0;
+  std::uint64_t refused = 0;
+  std::string why{};
+  std::uint64_t turned_away = 0;
   std::uint64_t saying = 0;  // tells two writings of the same apart; nobody reads it
   friend bool operator==(const Summary&, const Summary&) = default;
 };
@@ -48,6 +54,12 @@ Result<Summary> decode_summary(std::string_view text);
 // An address and a port of a single machine: "192.0.2.1:7070", "[2001:db8::1]:7070". Neither a
 // name, which somebody else resolves, nor an address that means many or none.
 Status check_address(std::string_view text);
+
+// Somebody's words, as what is written to etcd may have them: of a bounded length, without anything
+// but ASCII's printable characters.
+std::string plain_words(std::string_view text);
+// So many creates that were turned away are as good as more.
+inline constexpr std::uint64_t kMostTurnedAway = 10;
 
 // Whether `now` is worth a write after `last`: more than one in fifty of its slots came or went, or
 // it says something else.

@@ -37,6 +37,28 @@ TEST(Summary, IsTheSameAfterItWasWrittenDown) {
   EXPECT_LT(encode(whole()).size(), 300U);
 }
 
+TEST(Summary, TellsOfThePolicyWhereThereIsSomethingToTell) {
+  Summary summary = whole();
+  EXPECT_EQ(encode(summary).find("release"), std::string::npos);
+  summary.release = 4;
+  summary.refused = 5;
+  summary.why = plain_words("release 5:2:1: \x1b[31m unknown\n");
+  summary.turned_away = 2;
+  EXPECT_EQ(summary.why, "release 5:2:1: ?[31m unknown?");
+  const auto read = decode_summary(encode(summary));
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(*read, summary);
+  EXPECT_TRUE(differs(whole(), summary));
+  Summary more = summary;
+  more.turned_away = 3;
+  EXPECT_FALSE(differs(summary, more)) << "the first one is news";
+  // A line of another kind, and one that is longer than anybody writes.
+  for (const std::string& why : {std::string{"a\nb"}, std::string(500, 'x')}) {
+    summary.why = why;
+    EXPECT_FALSE(decode_summary(encode(summary)));
+  }
+}
+
 TEST(Summary, OfALaterVersionMaySayMore) {
   std::string text = encode(whole());
   text.insert(text.size() - 1, R"(,"colour":"blue")");

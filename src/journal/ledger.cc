@@ -45,6 +45,14 @@ constexpr const char* kSteps[] = {
     "ALTER TABLE starts ADD COLUMN draining INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version = 5;"
     "COMMIT",
+    // 6: the release of the fleet's policy that the node has taken.
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE release("
+    "  one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, text TEXT NOT NULL,"
+    "  mac BLOB NOT NULL"
+    ") STRICT;"
+    "PRAGMA user_version = 6;"
+    "COMMIT",
 };
 constexpr auto kVersion = static_cast<std::int64_t>(std::size(kSteps));
 
@@ -80,6 +88,9 @@ constexpr std::string_view kStatements[] = {
     "UPDATE starts SET count = count + 1 RETURNING count",
     "SELECT draining FROM starts",
     "UPDATE starts SET draining = ?",
+    "SELECT number, text, mac FROM release",
+    "INSERT OR REPLACE INTO release VALUES (1, ?, ?, ?)",
+    "DELETE FROM release",
 };
 
 std::int64_t number(WallTime time) { return time.time_since_epoch().count(); }
@@ -338,6 +349,29 @@ Result<bool> Ledger::is_draining() {
 Status Ledger::set_draining(bool is_draining) {
   return done(statements_[kSetDraining].bind(std::int64_t{is_draining ? 1 : 0}).run());
 }
+
+Result<std::optional<ReleaseRow>> Ledger::release() {
+  Statement& ask = statements_[kRelease];
+  TRY(const bool row, ask.step());
+  if (!row) return std::optional<ReleaseRow>{};
+  const auto mac = fixed<std::tuple_size_v<Digest>>(ask.bytes(2));
+  auto kept = std::optional{ReleaseRow{.number = static_cast<std::uint64_t>(ask.number(0)),
+                                       .text = std::string{ask.text(1)}}};
+  ask.reset();
+  // One of no length that a MAC has is none that anybody made.
+  if (mac) kept->mac = *mac;
+  return kept;
+}
+
+Status Ledger::keep_release(const ReleaseRow& row) {
+  return done(statements_[kKeepRelease]
+                  .bind(static_cast<std::int64_t>(row.number))
+                  .bind(row.text)
+                  .bind(std::span<const std::byte>{row.mac})
+                  .run());
+}
+
+Status Ledger::drop_release() { return done(statements_[kDropRelease].run()); }
 
 Status Ledger::begin(bool durable) {
   if (durable != durable_) {

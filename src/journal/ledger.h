@@ -72,6 +72,15 @@ struct KeyRow {
   friend bool operator==(const KeyRow&, const KeyRow&) = default;
 };
 
+// A release of the fleet's policy that the node has taken.
+struct ReleaseRow {
+  std::uint64_t number = 0;
+  std::string text;
+  Digest mac{};  // of both, under the node's own key
+
+  friend bool operator==(const ReleaseRow&, const ReleaseRow&) = default;
+};
+
 // Each call is one change, whole or not at all; several are one within begin() and commit(). Used
 // by one thread at a time.
 class Ledger {
@@ -96,8 +105,8 @@ class Ledger {
   Result<std::optional<SandboxRow>> ended(std::string_view id);
 
   Result<std::optional<Claim>> claimed(std::string_view tenant, std::string_view key);
-  // Nothing was made for it, and nothing is until `kRefused` has passed: whoever asks elsewhere with
-  // the same key may ask here again, and must not get a second one.
+  // Nothing was made for it, and nothing is until `kRefused` has passed: whoever asks elsewhere
+  // with the same key may ask here again, and must not get a second one.
   static constexpr std::chrono::minutes kRefused{5};
   Status refuse(const CreateKey& key, WallTime now);
 
@@ -117,6 +126,11 @@ class Ledger {
   // Whether an operator has it take nothing new.
   Result<bool> is_draining();
   Status set_draining(bool is_draining);
+
+  // The one that was taken last; nothing: none, or it was dropped.
+  Result<std::optional<ReleaseRow>> release();
+  Status keep_release(const ReleaseRow& row);
+  Status drop_release();
 
   // Of those that have ended: the oldest go at the next sweep.
   static constexpr std::int64_t kMostEnded = 20'000;
@@ -164,6 +178,9 @@ class Ledger {
     kStart,
     kDraining,
     kSetDraining,
+    kRelease,
+    kKeepRelease,
+    kDropRelease,
     kCount
   };
   std::vector<Statement> statements_;

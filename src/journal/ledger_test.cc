@@ -211,11 +211,11 @@ TEST_F(LedgerTest, RefusesWhatIsNoJournalOfItsVersion) {
   {
     auto database = Database::open(path());
     ASSERT_TRUE(database);
-    ASSERT_TRUE(database->execute("PRAGMA user_version = 7"));
+    ASSERT_TRUE(database->execute("PRAGMA user_version = 8"));
   }
   EXPECT_EQ(Ledger::open(path()).error().text(),
             path() +
-                ": a journal of version 7, this program knows version 5: start the program "
+                ": a journal of version 8, this program knows version 6: start the program "
                 "that wrote it");
 }
 
@@ -286,6 +286,22 @@ TEST_F(LedgerTest, RemembersWhetherTheNodeTakesNothingNew) {
   ASSERT_TRUE(ledger.set_draining(false));
   EXPECT_FALSE(*ledger.is_draining());
   EXPECT_EQ(*ledger.count_start(), 1U);
+}
+
+TEST_F(LedgerTest, RemembersTheReleaseThatWasTakenLast) {
+  ReleaseRow row{.number = 7, .text = "[quota]\nsandboxes = 1\n"};
+  row.mac.fill(std::byte{0xab});
+  {
+    Ledger ledger = open();
+    EXPECT_EQ(*ledger.release(), std::nullopt);
+    ASSERT_TRUE(ledger.keep_release(row));
+    row.number = 8;
+    ASSERT_TRUE(ledger.keep_release(row));
+  }
+  Ledger ledger = open();
+  EXPECT_EQ(*ledger.release(), row);
+  ASSERT_TRUE(ledger.drop_release());
+  EXPECT_EQ(*ledger.release(), std::nullopt);
 }
 
 TEST_F(LedgerTest, IsItsOwnersAlone) {

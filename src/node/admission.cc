@@ -7,6 +7,7 @@
 
 #include "frame/placeholder.h"
 #include "node/image_roots.h"
+#include "node/release_bounds.h"
 #include "node/sandbox_ids.h"
 #include "node/survey.h"
 #include "os/file.h"
@@ -98,6 +99,55 @@ Result<Admission> Admission::create(const Settings& settings, HostFacts host) {
   return admission;
 }
 
+void Admission::hold_against(std::shared_ptr<const gate::Release> release) {
+  held_ = release ? std::make_unique<Held>(Held{.release = std::move(release)}) : nullptr;
+}
+
+ReleaseCounts Admission::release_counts() const noexcept {
+  return held_ ? held_->counts : ReleaseCounts{};
+}
+
+policy::Policy Admission::under_own(const policy::Policy& policy, const std::string& tenant) const {
+  const policy::Policy narrower = ceiling_ ? policy::attenuate(*ceiling_, policy) : policy;
+  const auto own = tenant_ceilings_.find(tenant);
+  return own == tenant_ceilings_.end() ? narrower : policy::attenuate(own->second, narrower);
+}
+
+Status Admission::check(const gate::Release& release) const {
+  TRY_DO(within_own_quotas(release, *settings_));
+  if (release.ceiling && ceiling_) TRY_DO(within_own_ceiling(*release.ceiling, *ceiling_, ""));
+  for (const auto& [name, tenant] : release.tenants) {
+    if (!tenant.ceiling) continue;
+    const auto own = tenant_ceilings_.find(name);
+    if (ceiling_) TRY_DO(within_own_ceiling(*tenant.ceiling, *ceiling_, name));
+    if (own != tenant_ceilings_.end()) {
+      TRY_DO(within_own_ceiling(*tenant.ceiling, own->second, name));
+    }
+  }
+  TRY_DO(check_plainest(release, {}));
+  for (const auto& [name, tenant] : release.tenants) {
+    if (tenant.ceiling) TRY_DO(check_plainest(release, name));
+  }
+  return {};
+}
+
+// Where none can be made without it either it is not the release that is wrong.
+Status Admission::check_plainest(const gate::Release& release, const std::string& tenant) const {
+  TRY(policy::PolicyDocument nothing, policy::parse("", "request", policy::Syntax::toml));
+  add_defaults(nothing.resources);
+  TRY(const policy::Policy asked,
+      policy::check(std::move(nothing), policy::Origin::request, {}, nullptr));
+  const policy::Policy own = under_own(asked, tenant);
+  TRY(const auto random, os::random_bytes<10>());
+  WhyNotAdmitted why;
+  const SandboxId id = SandboxId::from_bytes(random);
+  const auto made = lower(id, tenant, release.narrowed(own, tenant), Purpose::use, why);
+  if (made || !lower(id, tenant, own, Purpose::use, why)) return {};
+  return Error{Errc::invalid,
+               fmt::format("no sandbox{} could be made here under it: {}",
+                           tenant.empty() ? "" : " of tenant " + tenant, made.error().text())};
+}
+
 Result<plan::Lowered> Admission::lower(const SandboxId& id, const std::string& tenant,
                                        const policy::Policy& policy, Purpose purpose,
                                        WhyNotAdmitted& why) const {
@@ -133,12 +183,16 @@ Result<Admitted> Admission::admit(const SandboxId& id, const std::string& tenant
       policy::check(std::move(request.policy), policy::Origin::request, {}, &why.problems));
   const std::vector<policy::Grant> asked =
       policy.documents().front()->document().credentials.grants.items;
-  if (ceiling_) policy = policy::attenuate(*ceiling_, policy);
-  if (const auto own = tenant_ceilings_.find(tenant); own != tenant_ceilings_.end()) {
-    policy = policy::attenuate(own->second, policy);
+  TRY(policy, authority.under_ceilings(under_own(policy, tenant), {}));
+  const policy::Policy unreleased = policy;
+  if (held_) policy = held_->release->narrowed(policy, tenant);
+  auto tried = lower(id, tenant, policy, purpose, why);
+  if (!tried) {
+    WhyNotAdmitted unheard;
+    if (held_ && lower(id, tenant, unreleased, purpose, unheard)) ++held_->counts.turned_away;
+    return std::move(tried).error();
   }
-  TRY(policy, authority.under_ceilings(policy, {}));
-  TRY(plan::Lowered lowered, lower(id, tenant, policy, purpose, why));
+  plan::Lowered lowered = *std::move(tried);
   std::chrono::seconds life = kDefaults.life;
   if (request.timeout_seconds) life = std::chrono::seconds{*request.timeout_seconds};
   if (lowered.budgets.wall) {
@@ -152,6 +206,7 @@ Result<Admitted> Admission::admit(const SandboxId& id, const std::string& tenant
   for (const HeldGrant& held : grants) {
     if (!held.grant.env.empty()) plan::add_variable(lowered, held.grant.env, held.placeholder);
   }
+  if (held_) ++held_->counts.admitted;
   return Admitted{std::move(policy), std::move(lowered), life, std::move(grants)};
 }
 

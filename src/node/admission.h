@@ -4,13 +4,16 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/id.h"
 #include "base/result.h"
+#include "gate/release.h"
 #include "node/held_grant.h"
 #include "node/room.h"
 #include "node/settings.h"
@@ -52,13 +55,26 @@ struct DefaultLimits {
   std::chrono::seconds life{300};
 };
 
+// Of requests since a release holds.
+struct ReleaseCounts {
+  std::uint64_t admitted = 0;
+  std::uint64_t turned_away = 0;  // by it alone: without it they were admitted
+};
+
 class Admission {
  public:
   // Reads the ceilings that `settings` names; an Error says which file and what is wrong in it.
   // `settings` outlives it.
   static Result<Admission> create(const Settings& settings, HostFacts host);
 
-  // The meet of what is asked, the tenant's ceiling (or the node's), and the ceilings of the token.
+  // From here on requests are under it too; nothing: under the node's own ceilings alone.
+  void hold_against(std::shared_ptr<const gate::Release> release);
+  // Whether a release may hold here: it gives nobody more than the node's own settings do, and
+  // what asks for nothing can be made under it. `invalid`: why not, in words.
+  Status check(const gate::Release& release) const;
+  ReleaseCounts release_counts() const noexcept;
+
+  // The meet of what is asked, the ceilings of node, tenant and release, and those of the token.
   Result<Admitted> admit(const SandboxId& id, const std::string& tenant,
                          wire::CreateRequest request, const token::Authority& authority,
                          WhyNotAdmitted& why, Purpose purpose = Purpose::use) const;
@@ -68,6 +84,9 @@ class Admission {
  private:
   Admission(const Settings& settings, HostFacts host)
       : settings_{&settings}, host_{std::move(host)} {}
+  // Under the node's own ceilings.
+  policy::Policy under_own(const policy::Policy& policy, const std::string& tenant) const;
+  Status check_plainest(const gate::Release& release, const std::string& tenant) const;
   Result<plan::Lowered> lower(const SandboxId& id, const std::string& tenant,
                               const policy::Policy& policy, Purpose purpose,
                               WhyNotAdmitted& why) const;
@@ -76,6 +95,12 @@ class Admission {
   HostFacts host_;
   std::optional<policy::Policy> ceiling_;                  // of the node
   std::map<std::string, policy::Policy> tenant_ceilings_;  // of those that have one
+  // The release is also of the quotas; what is counted is nobody's but ours.
+  struct Held {
+    std::shared_ptr<const gate::Release> release;
+    ReleaseCounts counts{};
+  };
+  std::unique_ptr<Held> held_;
 };
 
 }  // namespace cordon::node

@@ -48,9 +48,10 @@ std::shared_ptr<Quotas::Account> Quotas::account_of(const std::string& tenant) {
   return account;
 }
 
-const Quota& Quotas::quota_of(const std::string& tenant) const {
+Quota Quotas::quota_of(const std::string& tenant) const {
   const auto found = settings_.tenants.find(tenant);
-  return found == settings_.tenants.end() ? settings_.quota : found->second.quota;
+  const Quota& own = found == settings_.tenants.end() ? settings_.quota : found->second.quota;
+  return release_ ? gate::lesser(own, release_->quota_of(tenant)) : own;
 }
 
 // A second's worth may come at once; what is not used does not add up.
@@ -82,7 +83,7 @@ Result<Quotas::Request> Quotas::begin_request(const std::string& tenant) {
 
 Result<Quotas::Share> Quotas::take(const std::string& tenant, const Demand& demand) {
   const auto account = account_of(tenant);
-  const Quota& quota = quota_of(tenant);
+  const Quota quota = quota_of(tenant);
   if (quota.sandboxes && account->sandboxes >= *quota.sandboxes) {
     return reached(tenant, "living sandboxes", *quota.sandboxes, "end one first");
   }

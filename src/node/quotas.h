@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "gate/release.h"
 #include "node/settings.h"
 
 namespace cordon::node {
@@ -75,13 +76,17 @@ class Quotas {
 
   std::uint64_t sandboxes_of(const std::string& tenant) const;
 
+  // From here on nobody has more than it says either; nothing: as the settings say.
+  void hold_against(std::shared_ptr<const gate::Release> release) { release_ = std::move(release); }
+
  private:
   std::shared_ptr<Account> account_of(const std::string& tenant);
-  const Quota& quota_of(const std::string& tenant) const;
+  Quota quota_of(const std::string& tenant) const;
   Status count_create(Account& account, const Quota& quota, const std::string& tenant) const;
 
   const Settings& settings_;
   const Clock& clock_;
+  std::shared_ptr<const gate::Release> release_;  // as Admission has it
   std::map<std::string, std::shared_ptr<Account>, std::less<>> accounts_;
 };
 

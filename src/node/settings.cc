@@ -16,16 +16,17 @@
 namespace cordon::node {
 namespace {
 
+using gate::kLeastMemory;
+using gate::kMostMemory;
+using gate::kMostRate;
+using gate::kMostRequests;
+using gate::kMostSandboxes;
+using gate::read_quota;
 using gate::take_path;
 using policy::Key;
 using policy::Kind;
 using policy::Section;
 
-constexpr std::int64_t kMostSandboxes = 1'000'000;
-constexpr std::int64_t kMostRate = 100'000;
-constexpr std::int64_t kMostRequests = 100'000;
-constexpr std::int64_t kMostMemory = std::int64_t{1} << 50U;
-constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20U;
 constexpr std::int64_t kMostTransfers = 1000;
 constexpr std::int64_t kMostEntries = 1'000'000;
 constexpr std::int64_t kMostBetween = 10'000;
@@ -111,22 +112,6 @@ constexpr Key kKeys[] = {
     {"tenants.*.memory", Kind::size, "memory of all together", {}, kLeastMemory, kMostMemory},
     {"tenants.*.requests", Kind::integer, "served at once, streams too", {}, 1, kMostRequests},
 };
-
-Quota read_quota(const Section& section) {
-  Quota quota;
-  if (const auto stated = section.integer("sandboxes")) quota.sandboxes = stated->value;
-  if (const auto stated = section.integer("creates_per_second")) {
-    quota.creates_per_second = stated->value;
-  }
-  if (const policy::Value* cpus = section.find("cpus")) {
-    const auto milli = cpus->integer() != nullptr ? std::optional{*cpus->integer() * 1000}
-                                                  : policy::milli_cpus_from(*cpus->text());
-    if (milli) quota.milli_cpus = static_cast<std::uint64_t>(*milli);
-  }
-  if (const auto stated = section.size("memory")) quota.memory = stated->value;
-  if (const auto stated = section.integer("requests")) quota.requests = stated->value;
-  return quota;
-}
 
 Transfers read_transfers(const Section& section) {
   Transfers transfers;

@@ -12,22 +12,13 @@
 
 #include "base/result.h"
 #include "gate/listening.h"
+#include "gate/quota.h"
 #include "policy/problem.h"
 
 namespace cordon::node {
 
+using gate::Quota;
 using gate::TcpAddress;
-
-// Absent: no bound of this kind but the node's own.
-struct Quota {
-  std::optional<std::uint64_t> sandboxes;  // alive
-  std::optional<std::uint64_t> creates_per_second;
-  std::optional<std::uint64_t> milli_cpus;
-  std::optional<std::uint64_t> memory;
-  // Being served, streams with them: so that no tenant has all connections that a node holds.
-  std::uint64_t requests = 1024;
-  friend bool operator==(const Quota&, const Quota&) = default;
-};
 
 struct Tenant {
   Quota quota;

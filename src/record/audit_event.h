@@ -19,6 +19,12 @@ struct PolicyAccepted {
   std::string digest;
   friend bool operator==(const PolicyAccepted&, const PolicyAccepted&) = default;
 };
+// From here on a node holds new sandboxes against this release of its fleet's policy.
+struct PolicyReleased {
+  std::uint64_t number = 0;  // 0: against its own settings alone
+  std::string sha256;        // of its text, in hex
+  friend bool operator==(const PolicyReleased&, const PolicyReleased&) = default;
+};
 struct SandboxStarted {
   Isolation isolation = Isolation::process;
   Enforcement enforcement;
@@ -147,6 +153,6 @@ struct RecordsDropped {
 using AuditEvent =
     std::variant<PolicyAccepted, SandboxStarted, ActRefused, NetworkUsed, CredentialUsed, FileMoved,
                  RequestBegun, ProgramStarted, FileTouched, ConnectTried, ToolCalled, ResponseTaken,
-                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped>;
+                 SandboxEnded, LogRecovered, RecordsLost, RecordsDropped, PolicyReleased>;
 
 }  // namespace cordon

@@ -38,6 +38,8 @@ constexpr std::array kOperations = {
     OperationRow{key_list, "key.list", Reach::tenant, false, "list API keys"},
     OperationRow{key_delete, "key.delete", Reach::tenant, false, "delete an API key"},
     OperationRow{audit_read, "audit.read", Reach::tenant, false, "read the audit log"},
+    OperationRow{node_configure, "node.configure", Reach::node, false,
+                 "change what new sandboxes are held against"},
 };
 
 constexpr bool operations_are_in_order() {

@@ -34,6 +34,7 @@ enum class Operation : std::uint8_t {
   key_list = 20,
   key_delete = 21,
   audit_read = 22,
+  node_configure = 23,
 };
 
 enum class Reach : std::uint8_t {

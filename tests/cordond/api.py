@@ -271,7 +271,8 @@ def tenants_do_not_see_each_other(node):
 
 
 ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "node.read"), ("GET", "/metrics", "metrics.read"),
-          ("POST", "/v1/node/drain", "node.drain"), ("POST", "/v1/node/resume", "node.drain"), ("POST", "/v1/run", "sandbox.create"),
+          ("POST", "/v1/node/drain", "node.drain"), ("POST", "/v1/node/resume", "node.drain"),
+          ("PUT", "/v1/node/policy?release=1", "node.configure"), ("DELETE", "/v1/node/policy", "node.configure"), ("POST", "/v1/run", "sandbox.create"),
           ("POST", "/v1/keys", "key.create"), ("GET", "/v1/keys", "key.list"), ("DELETE", "/v1/keys/none", "key.delete"),
           ("PUT", "/v1/secrets/none", "secret.write"), ("GET", "/v1/secrets", "secret.list"), ("DELETE", "/v1/secrets/none", "secret.delete"),
           ("POST", "/v1/sandboxes", "sandbox.create"), ("GET", "/v1/sandboxes", "sandbox.read"),
@@ -297,7 +298,7 @@ ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "no
           *((method, "/v1/sandboxes/{id}/ports/8000/x", "tunnel.open") for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")),
           ("DELETE", "/v1/sandboxes/{id}", "sandbox.destroy")]
 OPERATIONS = sorted({row[2] for row in ROUTES})
-OF_THE_NODE = {"node.read", "node.drain", "metrics.read"}
+OF_THE_NODE = {"node.read", "node.drain", "node.configure", "metrics.read"}
 WITH_A_PORT = {"policy": {"network": {"ingress": [8000]}}}     # at which nobody listens
 
 

@@ -180,7 +180,8 @@ class Node:
         self.within = fleet.network.join(f"n{number}", self.place.address)
         self.id = f"{CELL}.{number}"
         self.registrar = None
-        fleet.etcd.allow(self.place.name, ("readwrite", f"=/cordon/cells/{CELL}/nodes/{number}"), ("read", "/cordon/revocations/"))
+        fleet.etcd.allow(self.place.name, ("readwrite", f"=/cordon/cells/{CELL}/nodes/{number}"), ("read", "/cordon/revocations/"),
+                         ("read", "/cordon/policy/"))
         floor = "networks_ahead = 0\ngroups_ahead = 2\nsandboxes_ahead = 2\nengines_ahead = 0\n"
         self.daemon = Daemon(fleet.programs, settings=fleet.node_settings, floor=floor, ranges=96, tools=fleet.tools, within=self.within, place=self.place)
 
@@ -227,7 +228,7 @@ class Gateway:
         self.socket = str(self.home / "gateway.sock")
         name = f"gateway-{number}"
         certificate, key = fleet.certificates.make(name, f"IP:{self.address}")
-        fleet.etcd.allow(name, ("read", "/cordon/cells/"), ("readwrite", "/cordon/revocations/"))
+        fleet.etcd.allow(name, ("read", "/cordon/cells/"), ("readwrite", "/cordon/revocations/"), ("readwrite", "/cordon/policy/"))
         members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
         identity = fleet.etcd.settings(certificate, key)
         self.config = self.home / "gateway.toml"

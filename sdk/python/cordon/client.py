@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .connection import Connection, connect
 from .sandbox import Sandbox, stated
@@ -57,6 +57,15 @@ class Client:
     def resume_node(self) -> NodeInfo:
         """It takes new sandboxes again; for an operator."""
         return NodeInfo.from_json(self._connection.ask("POST", "/v1/node/resume").json)
+
+    def put_policy(self, release: int, text: Union[str, bytes]) -> NodeInfo:
+        """New sandboxes are held against this release too (docs/fleet.md), over restarts; for an operator of a node."""
+        body = text.encode() if isinstance(text, str) else text
+        return NodeInfo.from_json(self._connection.ask("PUT", "/v1/node/policy", query={"release": release}, body=body).json)
+
+    def drop_policy(self) -> NodeInfo:
+        """New sandboxes are held against the node's own settings alone; for an operator of a node."""
+        return NodeInfo.from_json(self._connection.ask("DELETE", "/v1/node/policy").json)
 
     def metrics(self) -> str:
         """In the text form of Prometheus; for an operator."""

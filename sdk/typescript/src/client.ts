@@ -79,6 +79,16 @@ export class Client {
     return readNode((await this.connection.ask('POST', '/v1/node/resume')).json)
   }
 
+  /** New sandboxes are held against this release too (docs/fleet.md), over restarts; for an operator of a node. */
+  async putPolicy(release: number, text: Uint8Array | string): Promise<NodeInfo> {
+    return readNode((await this.connection.ask('PUT', '/v1/node/policy', {}, { query: { release }, body: text })).json)
+  }
+
+  /** New sandboxes are held against the node's own settings alone; for an operator of a node. */
+  async dropPolicy(): Promise<NodeInfo> {
+    return readNode((await this.connection.ask('DELETE', '/v1/node/policy')).json)
+  }
+
   /** In the text form of Prometheus; for an operator. */
   async metrics(): Promise<string> {
     return (await this.connection.ask('GET', '/metrics')).body.toString()

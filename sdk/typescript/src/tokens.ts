@@ -12,7 +12,7 @@ const tagBytes = 32
 const operationNames = [
   'sandbox.create', 'sandbox.read', 'sandbox.change', 'sandbox.destroy', 'process.start', 'process.read', 'process.input', 'process.signal',
   'file.read', 'file.write', 'tunnel.open', 'secret.write', 'secret.list', 'secret.delete', 'event.read', 'metrics.read', 'node.read',
-  'node.drain', 'token.revoke', 'key.create', 'key.list', 'key.delete', 'audit.read',
+  'node.drain', 'token.revoke', 'key.create', 'key.list', 'key.delete', 'audit.read', 'node.configure',
 ]
 const budgetNames = ['sandboxes', 'creates_per_minute', 'processes', 'milli_cpus', 'memory_bytes', 'disk_bytes', 'egress_bytes']
 

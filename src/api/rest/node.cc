@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node itself: whether it serves, what it is, what it has counted.
+#include <limits>
+
 #include "api/rest/metrics_text.h"
 #include "api/rest/rest.h"
+#include "gate/release.h"
 #include "wire/json_writer.h"
 
 namespace cordon::api {
@@ -34,6 +37,50 @@ async::Task<void> Rest::set_draining(Call& call, bool is_draining) {
 async::Task<void> Rest::drain_node(Call& call) { return set_draining(call, true); }
 async::Task<void> Rest::resume_node(Call& call) { return set_draining(call, false); }
 
+// What lives keeps the policy that it was made with.
+async::Task<void> Rest::put_policy(Call& call) {
+  CO_TRY_DO(only_known(call, {"release"}));
+  CO_TRY(const auto number, number_of(call, "release"));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (!number || *number == 0 || *number > kMost) {
+    co_return Error{Errc::invalid, "`release`: the number of this release, from 1 on"};
+  }
+  CO_TRY(std::string text, co_await call.exchange.read_body(gate::kLargestRelease));
+  CO_TRY_DO(co_await parts_.policy.take(*number, std::move(text)));
+  co_return co_await answer_node(call);
+}
+
+async::Task<void> Rest::drop_policy(Call& call) {
+  CO_TRY_DO(only_known(call, {}));
+  CO_TRY_DO(co_await parts_.policy.drop());
+  co_return co_await answer_node(call);
+}
+
+namespace {
+
+void write_policy(wire::JsonWriter& json, const node::FleetPolicy& policy) {
+  const node::FleetPolicy::State& state = policy.state();
+  const node::ReleaseCounts counts = policy.counts();
+  json.key("policy");
+  json.begin_object();
+  json.number("release", state.number);
+  if (state.number != 0) {
+    json.text("sha256", state.sha256);
+    json.number("admitted", counts.admitted);
+    json.number("turned_away", counts.turned_away);
+  }
+  if (state.refused) {
+    json.key("refused");
+    json.begin_object();
+    json.number("release", state.refused->number);
+    json.text("why", state.refused->why);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
 async::Task<void> Rest::answer_node(Call& call) {
   const node::Room::Gauge gauge = parts_.room.gauge();
   wire::JsonWriter json;
@@ -55,6 +102,7 @@ async::Task<void> Rest::answer_node(Call& call) {
   for (const auto& [name, directory] : parts_.settings.images) json.text(name);
   json.end_array();
   json.text("default_image", parts_.settings.default_image);
+  write_policy(json, parts_.policy);
   json.end_object();
   co_return co_await answer_json(call, 200, json.take());
 }

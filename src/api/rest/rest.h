@@ -23,6 +23,7 @@
 #include "node/audit_disk.h"
 #include "node/audit_feed.h"
 #include "node/events.h"
+#include "node/fleet_policy.h"
 #include "node/quotas.h"
 #include "node/residents.h"
 #include "node/revocations.h"
@@ -37,6 +38,7 @@ class Rest {
   struct Parts {
     node::Residents& residents;
     node::Room& room;
+    node::FleetPolicy& policy;
     journal::Journal& journal;
     node::Brokers& brokers;
     const node::Settings& settings;
@@ -65,6 +67,8 @@ class Rest {
   async::Task<void> node(Call& call);
   async::Task<void> drain_node(Call& call);
   async::Task<void> resume_node(Call& call);
+  async::Task<void> put_policy(Call& call);
+  async::Task<void> drop_policy(Call& call);
   async::Task<void> metrics(Call& call);
   // tokens.cc
   async::Task<void> revoke_token(Call& call);

@@ -15,6 +15,8 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/node", Operation::node_read, &Rest::node},
     Route{"POST", "/v1/node/drain", Operation::node_drain, &Rest::drain_node},
     Route{"POST", "/v1/node/resume", Operation::node_drain, &Rest::resume_node},
+    Route{"PUT", "/v1/node/policy", Operation::node_configure, &Rest::put_policy},
+    Route{"DELETE", "/v1/node/policy", Operation::node_configure, &Rest::drop_policy},
     Route{"GET", "/metrics", Operation::metrics_read, &Rest::metrics},
     Route{"POST", "/v1/run", Operation::sandbox_create, &Rest::run, true},
     Route{"POST", "/v1/tokens/revoke", Operation::token_revoke, &Rest::revoke_token},

@@ -25,6 +25,7 @@
 #include "etcd/client.h"
 #include "fleet/gateway.h"
 #include "fleet/gateway_settings.h"
+#include "fleet/policy_desk.h"
 #include "http/server.h"
 #include "kept_text.h"
 #include "os/file.h"
@@ -285,12 +286,16 @@ async::Task<void> serve(Opened& opened) {
                         [](std::string_view) -> std::optional<gate::Bearer> { return {}; },
                         clock,
                         gate::Chains::ignored};
+  std::vector<std::uint16_t> numbers;
+  for (const auto& [cell, cluster] : cells) numbers.push_back(cell);
+  fleet::PolicyDesk policy{*global.client, nodes, clock, std::move(numbers)};
   std::unique_ptr<http::Server> server;
   fleet::Gateway gateway{executor,
                          {.nodes = nodes,
                           .reissue = reissue,
                           .revoked = revoked,
                           .spread = spread,
+                          .policy = policy,
                           .gate = gate,
                           .origins = opened.settings.listen.origins,
                           .clock = clock,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cordon-registrar: beside cordond, has the node be known in its fleet, and tells it what was taken
-// back there. It runs as the node's own user.
+// cordon-registrar: beside cordond, has the node be known in its fleet, tells it what was taken
+// back there, and hands it the fleet's policy. It runs as the node's own user.
 //
 // cordon-registrar [--config FILE] [--check]
 #include <csignal>
@@ -77,9 +77,8 @@ async::Task<void> serve(const fleet::RegistrarSettings& settings,
                              {.cell = cell,
                               .all = all,
                               .ask =
-                                  [&settings](std::string method, std::string path) {
-                                    return registrar::ask_node(settings.node, std::move(method),
-                                                               std::move(path));
+                                  [&settings](fleet::Registrar::Question question) {
+                                    return registrar::ask_node(settings.node, std::move(question));
                                   },
                               .address = settings.address,
                               .clock = clock}};

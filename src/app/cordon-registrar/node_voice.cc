@@ -19,8 +19,7 @@ constexpr std::size_t kLargest = std::size_t{1} << 20U;
 
 struct Job {
   std::string socket;
-  std::string method;
-  std::string path;
+  Registrar::Question question;
 };
 
 asio::awaitable<void> watch(std::shared_ptr<http::Client> client) { co_await client->watch(); }
@@ -34,7 +33,8 @@ async::Task<Registrar::Said> ask_in(async::Scope& scope, Job& job) {
       http::Authority{.host = "localhost", .port = {}}, http::ClientTimes{.head = kAnswers});
   scope.spawn(watch(client));
   const auto ask = [](http::Client& with, Job& of) -> async::Task<Registrar::Said> {
-    CO_TRY_DO(co_await with.send(of.method, of.path, {}, {}));
+    const Registrar::Question& question = of.question;
+    CO_TRY_DO(co_await with.send(question.method, question.path, {}, question.body));
     CO_TRY(const http::ResponseHead head, co_await with.head());
     CO_TRY(std::string body, co_await with.read_body(kLargest));
     co_return Registrar::Said{.status = head.status, .body = std::move(body)};
@@ -46,8 +46,8 @@ async::Task<Registrar::Said> ask_in(async::Scope& scope, Job& job) {
 
 }  // namespace
 
-async::Task<Registrar::Said> ask_node(std::string socket, std::string method, std::string path) {
-  auto asked = async::in_scope(ask_in, Job{std::move(socket), std::move(method), std::move(path)});
+async::Task<Registrar::Said> ask_node(std::string socket, Registrar::Question question) {
+  auto asked = async::in_scope(ask_in, Job{std::move(socket), std::move(question)});
   co_return co_await async::within(kAnswers, std::move(asked));
 }
 

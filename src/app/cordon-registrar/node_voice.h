@@ -11,7 +11,7 @@ namespace cordon::registrar {
 
 // At its Unix socket, where we are its operator by who we are. `unavailable`, `timeout`: it does
 // not answer.
-async::Task<fleet::Registrar::Said> ask_node(std::string socket, std::string method,
-                                             std::string path);
+async::Task<fleet::Registrar::Said> ask_node(std::string socket,
+                                             fleet::Registrar::Question question);
 
 }  // namespace cordon::registrar

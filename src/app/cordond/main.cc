@@ -29,6 +29,7 @@
 #include "node/audit_feed.h"
 #include "node/audit_retention.h"
 #include "node/confine.h"
+#include "node/fleet_policy.h"
 #include "node/image_keeper.h"
 #include "node/kept_listeners.h"
 #include "node/launcher_bond.h"
@@ -142,6 +143,7 @@ struct Opened {
   std::vector<journal::KeyRow> keys;
   std::uint32_t start;  // which one of this node's it is
   bool is_draining;     // since before
+  std::optional<journal::ReleaseRow> release;
 };
 
 // What serves, once all of it stands. Everything that it starts ends in `scope`, before its parts.
@@ -220,7 +222,7 @@ async::Task<void> serve(Opened& opened) {
   CO_TRY(sandbox::LauncherLink launcher,
          co_await sandbox::LauncherLink::connect(settings.launcher));
   CO_TRY(const HostFacts host, host_facts_from(launcher.facts()));
-  CO_TRY(const node::Admission admission, node::Admission::create(settings, host));
+  CO_TRY(node::Admission admission, node::Admission::create(settings, host));
   sandbox::ServiceBackend backend{executor, launcher};
   const auto place = settings.fleet.value_or(node::FleetPlace{});
   const node::SandboxIds ids{opened.key,
@@ -229,6 +231,10 @@ async::Task<void> serve(Opened& opened) {
                   settings.fleet ? std::optional{place.slots} : std::optional<std::uint64_t>{},
                   opened.is_draining};
   node::Quotas quotas{settings, opened.clock};
+  node::FleetPolicy policy{
+      {.admission = admission, .quotas = quotas, .journal = opened.journal, .log = opened.log},
+      opened.key.secret()};
+  policy.restore(opened.release);
   node::Budgets budgets{opened.clock};
   node::AuditDisk disk{executor, opened.log, settings.audit};
   CO_TRY(os::Fd log_directory, os::duplicate(opened.log_directory));
@@ -289,6 +295,7 @@ async::Task<void> serve(Opened& opened) {
   api::Rest rest{executor,
                  {.residents = residents,
                   .room = room,
+                  .policy = policy,
                   .journal = opened.journal,
                   .brokers = brokers,
                   .settings = settings,
@@ -358,11 +365,12 @@ Status run(const node::Settings& settings) {
   TRY(std::vector<journal::KeyRow> keys, ledger.keys());
   TRY(const std::uint32_t start, ledger.count_start());
   TRY(const bool is_draining, ledger.is_draining());
+  TRY(auto release, ledger.release());
   journal::Journal journal{std::move(ledger)};
   asio::io_context loop{1};
   Opened opened{settings,        std::move(key), *audit,          std::move(directory),
                 journal,         clock,          std::move(rows), std::move(revocations),
-                std::move(keys), start,          is_draining};
+                std::move(keys), start,          is_draining,     std::move(release)};
   const Status served = async::block_on(loop, serve(opened));
   set_log_sink(nullptr);
   return served;
