@@ -13,7 +13,7 @@
 namespace cordon::node {
 namespace {
 
-constexpr std::size_t kRoom = std::size_t{128} << 10U;
+constexpr std::size_t kPart = std::size_t{128} << 10U;
 
 Status done(const frame::FileReply& reply) {
   if (reply.error_number == 0) return {};
@@ -50,7 +50,7 @@ async::Task<std::optional<Received>> take(frame::FromArchive said, TreeBatch& ba
 async::Task<Received> receive_tree(ArchiveWorker& worker, WriteTree act) {
   frame::FrameCutter cutter{frame::kLongestArchiveFrame};
   TreeBatch batch;
-  std::vector<char> room(kRoom);
+  std::vector<char> room(kPart);
   for (;;) {
     CO_TRY(const auto body, cutter.next());
     if (body) {
@@ -77,7 +77,7 @@ async::Task<void> TreeSource::ask() {
 async::Task<void> TreeSource::put(ArchiveWorker& worker, frame::ToArchive told) {
   const bool is_last = std::holds_alternative<frame::ArchiveEnd>(told);
   framed_ += as_text(encode(told));
-  if (framed_.size() < kRoom && !is_last) co_return Status{};
+  if (framed_.size() < kPart && !is_last) co_return Status{};
   const std::string whole = std::exchange(framed_, {});
   co_return co_await worker.write(whole);
 }

@@ -35,7 +35,7 @@ async::Task<void> Rest::drain_node(Call& call) { return set_draining(call, true)
 async::Task<void> Rest::resume_node(Call& call) { return set_draining(call, false); }
 
 async::Task<void> Rest::answer_node(Call& call) {
-  const node::Room::Gauge gauge = parts_.room.gauge();
+  const node::Room::Gauge gauge = node::gauge_of(parts_.room, parts_.census);
   wire::JsonWriter json;
   json.begin_object();
   json.text("name", parts_.settings.name);
