@@ -43,6 +43,8 @@ class CellQuota {
     QuotaLedger ledger;
   };
   std::optional<Change> next_change(Ticks now);
+  // What was heard last, to be written as it is.
+  Change as_known() const { return {.base = revision_, .ledger = known_}; }
 
   std::uint64_t used() const noexcept { return used_; }
   // What may run at `now`.

@@ -16,33 +16,52 @@ Status hear(CellQuota& quota, const etcd::Found& found, Ticks asked) {
   return {};
 }
 
-}  // namespace
-
-std::string quota_key_of(std::string_view tenant) {
-  return std::string{"/cordon/quotas/"}.append(tenant);
-}
-
-async::Task<void> confer(etcd::Client& client, std::string key, CellQuota& quota,
-                         const Clock& clock) {
-  const Ticks asked = clock.ticks();
-  const auto change = quota.next_change(asked);
-  if (!change) {
-    CO_TRY(const etcd::Found found, co_await client.range({.keys = etcd::only(key)}));
-    co_return hear(quota, found, asked);
-  }
-  etcd::Txn txn{.when = {{.key = key, .than = etcd::Compare::ModRevision{change->base}}},
-                .then = {etcd::Put{.key = key, .value = encode(change->ledger)}},
+// Writes `ledger` where `base` still stands, and hears of what stands there then. False: something
+// else does.
+async::Task<bool> write(etcd::Client& client, std::string key, CellQuota::Change change,
+                        CellQuota& quota, Ticks asked) {
+  etcd::Txn txn{.when = {{.key = key, .than = etcd::Compare::ModRevision{change.base}}},
+                .then = {etcd::Put{.key = key, .value = encode(change.ledger)}},
                 .otherwise = {etcd::Range{.keys = etcd::only(key)}}};
   CO_TRY(const etcd::Decided decided,
          co_await client.txn(std::move(txn), etcd::Client::kOneMember));
   if (decided.held) {
-    quota.heard(change->ledger, decided.origin.revision, asked);
-    co_return Status{};
+    quota.heard(change.ledger, decided.origin.revision, asked);
+    co_return true;
   }
   if (decided.answers.size() != 1 || !std::holds_alternative<etcd::Found>(decided.answers[0])) {
     co_return Error{Errc::internal, "etcd: an answer to what was not asked"};
   }
-  co_return hear(quota, std::get<etcd::Found>(decided.answers[0]), asked);
+  CO_TRY_DO(hear(quota, std::get<etcd::Found>(decided.answers[0]), asked));
+  co_return false;
+}
+
+async::Task<void> read(etcd::Client& client, std::string key, CellQuota& quota, Ticks asked) {
+  CO_TRY(const etcd::Found found, co_await client.range({.keys = etcd::only(std::move(key))}));
+  co_return hear(quota, found, asked);
+}
+
+}  // namespace
+
+std::string quota_key_of(std::string_view tenant) { return std::string{kQuotas}.append(tenant); }
+
+async::Task<void> confer(etcd::Client& client, std::string key, CellQuota& quota,
+                         const Clock& clock) {
+  const Ticks asked = clock.ticks();
+  auto change = quota.next_change(asked);
+  if (!change) co_return co_await read(client, std::move(key), quota, asked);
+  CO_TRY_DO(co_await write(client, std::move(key), *std::move(change), quota, asked));
+  co_return Status{};
+}
+
+async::Task<void> claim(etcd::Client& client, std::string key, CellQuota& quota,
+                        const Clock& clock) {
+  const Ticks asked = clock.ticks();
+  CO_TRY_DO(co_await read(client, key, quota, asked));
+  for (bool is_ours = false; !is_ours;) {
+    CO_TRY(is_ours, co_await write(client, key, quota.as_known(), quota, asked));
+  }
+  co_return Status{};
 }
 
 }  // namespace cordon::fleet

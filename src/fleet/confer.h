@@ -12,6 +12,7 @@
 
 namespace cordon::fleet {
 
+inline constexpr std::string_view kQuotas = "/cordon/quotas/";
 // "/cordon/quotas/acme", in the global etcd. Before: a tenant's name has no slash.
 std::string quota_key_of(std::string_view tenant);
 
@@ -22,5 +23,10 @@ std::string quota_key_of(std::string_view tenant);
 // time.
 async::Task<void> confer(etcd::Client& client, std::string key, CellQuota& quota,
                          const Clock& clock);
+
+// The first round of a cell's new index: writes what stands there once more, so that nothing that
+// an index before it has begun to change can be done any more. Else as above.
+async::Task<void> claim(etcd::Client& client, std::string key, CellQuota& quota,
+                        const Clock& clock);
 
 }  // namespace cordon::fleet

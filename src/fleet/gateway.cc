@@ -28,7 +28,6 @@ namespace {
 
 using Kind = Way::Kind;
 
-constexpr std::string_view kTenantField = "Cordon-Tenant";
 constexpr std::chrono::seconds kLongestLook{60};
 
 wire::ProblemAnswer unauthenticated(const Error& error) {

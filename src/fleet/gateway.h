@@ -11,6 +11,7 @@
 #include "async/task.h"
 #include "base/clock.h"
 #include "fleet/in_flight.h"
+#include "fleet/indexes.h"
 #include "fleet/nodes.h"
 #include "fleet/policy_desk.h"
 #include "fleet/reissue.h"
@@ -41,6 +42,7 @@ class Gateway {
   // All outlive it.
   struct Parts {
     Nodes& nodes;
+    Indexes& indexes;
     Reissue& reissue;
     const Revoked& revoked;
     Spread& spread;
@@ -59,8 +61,9 @@ class Gateway {
   struct Counts {
     std::uint64_t requests = 0;
     std::uint64_t creates = 0;
-    std::uint64_t retries_full = 0;  // asked of another node because one had no room
-    std::uint64_t lost = 0;          // answers that did not come
+    std::uint64_t retries_full = 0;    // asked of another node because one had no room
+    std::uint64_t lost = 0;            // answers that did not come
+    std::uint64_t lists_by_index = 0;  // parts of lists that an index has answered
   };
   const Counts& counts() const noexcept { return counts_; }
 
@@ -99,6 +102,17 @@ class Gateway {
   // gather.cc
   async::Task<void> list(Asked& asked);
   async::Task<void> list_e2b(Asked& asked);
+  // Parts of a list, each of some nodes.
+  struct Part {
+    std::vector<NodeId> nodes;
+    Result<Nodes::Answer> answer;
+  };
+  // By indexes where there are any, `of_index` as the path; and by the nodes that are left then.
+  async::Task<std::vector<Part>> parts_of_list(Asked& asked, std::string path,
+                                               std::string of_index);
+  // index_parts.cc: what indexes answer, and in `left` the nodes whose part is still missing.
+  async::Task<std::vector<Part>> parts_of_indexes(Asked& asked, std::string path,
+                                                  std::vector<NodeId>& left);
   async::Task<void> to_all(Asked& asked);
   // events.cc
   async::Task<void> stream_events(Asked& asked);

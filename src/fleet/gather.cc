@@ -14,6 +14,7 @@
 #include "async/scope.h"
 #include "base/id.h"
 #include "fleet/gateway.h"
+#include "fleet/index_list.h"
 
 namespace cordon::fleet {
 namespace {
@@ -21,9 +22,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::chrono::seconds kListWithin{10};
-constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kLargestPart = std::size_t{4} << 20U;  // of a list, of one node
-constexpr std::size_t kUsualRows = 100;
 constexpr std::size_t kLargestSecret = std::size_t{64} << 10U;
 
 using Answers = std::map<NodeId, Result<Nodes::Answer>>;
@@ -84,14 +83,22 @@ std::string_view text_in(const json::object& row, std::string_view name) {
 }
 
 // Where all that answer refuse. One by itself may be at fault: it has no part in the list.
-const Nodes::Answer* refusal_in(const Answers& answers) {
+template <class Parts>
+const Nodes::Answer* refusal_in(const Parts& parts) {
   const Nodes::Answer* refusal = nullptr;
-  for (const auto& [node, answer] : answers) {
+  for (const auto& [nodes, answer] : parts) {
     if (!answer) continue;
     if (answer->status < 400 || answer->status >= 500) return nullptr;
     refusal = &*answer;
   }
   return refusal;
+}
+
+// `nodes` are in their order.
+bool is_of(Reissue& reissue, std::string_view id, const std::vector<NodeId>& nodes) {
+  const auto parsed = SandboxId::parse(id);
+  const auto node = parsed ? reissue.node_of(*parsed) : std::nullopt;
+  return node && std::ranges::binary_search(nodes, *node);
 }
 
 async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
@@ -104,37 +111,44 @@ async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
 
 }  // namespace
 
-async::Task<void> Gateway::list(Asked& asked) {
-  const http::RequestHead& head = asked.exchange.head();
-  CO_TRY(const gate::Query query, query_of(asked));
-  CO_TRY(const std::size_t most, rows_asked(query));
-  Round round{parts_.nodes, head.method, target_of(head), {}, {}};
-  for (const NodeId node : living()) {
+async::Task<std::vector<Gateway::Part>> Gateway::parts_of_list(Asked& asked, std::string path,
+                                                               std::string of_index) {
+  std::vector<NodeId> left = living();
+  if (left.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  CO_TRY(std::vector<Part> parts, co_await parts_of_indexes(asked, std::move(of_index), left));
+  Round round{parts_.nodes, asked.exchange.head().method, std::move(path), {}, {}};
+  for (const NodeId node : left) {
     CO_TRY(http::Fields rights, rights_for(asked, node));
     round.to.emplace_back(node, std::move(rights));
   }
-  if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
-  CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
-  if (const auto* const refused = refusal_in(answers))
-    co_return co_await answer_as(asked, *refused);
+  CO_TRY(Answers answers, co_await ask_all(std::move(round)));
+  for (auto& [node, answer] : answers) parts.push_back({{node}, std::move(answer)});
+  co_return parts;
+}
+
+async::Task<void> Gateway::list(Asked& asked) {
+  CO_TRY(const gate::Query query, query_of(asked));
+  CO_TRY(const std::size_t most, rows_asked(query));
+  const std::string target = target_of(asked.exchange.head());
+  CO_TRY(const std::vector<Part> parts, co_await parts_of_list(asked, target, target));
+  if (const auto* const refused = refusal_in(parts)) co_return co_await answer_as(asked, *refused);
   std::map<std::string, json::value, std::less<>> rows;
   bool more = false;
   json::array unanswered;
-  for (const auto& [node, answer] : answers) {
+  for (const auto& [nodes, answer] : parts) {
     boost::system::error_code error;
     const json::value said = answer ? json::parse(answer->body, error) : json::value{};
     const json::object* const object = said.if_object();
     const json::value* const list = object ? object->if_contains("sandboxes") : nullptr;
     if (!answer || answer->status != 200 || list == nullptr || !list->is_array()) {
-      unanswered.emplace_back(to_string(node));
+      for (const NodeId node : nodes) unanswered.emplace_back(to_string(node));
       continue;
     }
     for (const json::value& row : list->get_array()) {
       if (!row.is_object()) continue;
       const std::string_view id = text_in(row.get_object(), "id");
       // A node speaks of its own alone.
-      const auto parsed = SandboxId::parse(id);
-      if (!parsed || parts_.reissue.node_of(*parsed) != node) continue;
+      if (!is_of(parts_.reissue, id, nodes)) continue;
       rows.emplace(id, row);
     }
     more = more || object->contains("next");
@@ -149,9 +163,9 @@ async::Task<void> Gateway::list(Asked& asked) {
     shown.push_back(std::move(row));
     last = id;
   }
-  if (unanswered.size() == answers.size()) {
+  if (std::ranges::none_of(parts, [](const Part& part) { return part.answer.has_value(); })) {
     co_return co_await answer_problem(
-        asked, node_away(answers.begin()->first, "nor does any other node of the fleet"));
+        asked, node_away(parts.front().nodes.front(), "nor does any other node of the fleet"));
   }
   json::object whole{{"sandboxes", std::move(shown)}};
   if (more && !last.empty()) whole.emplace("next", last);
@@ -164,36 +178,32 @@ async::Task<void> Gateway::list_e2b(Asked& asked) {
   const http::RequestHead& head = asked.exchange.head();
   CO_TRY(const gate::Query query, query_of(asked));
   CO_TRY(const std::size_t most, rows_asked(query));
-  std::string path = head.target.path + "?limit=1000";
+  std::string rest;
   for (const std::string_view passed : {"metadata", "state", "order"}) {
     const auto value = query.find(passed);
-    if (value != query.end()) path += fmt::format("&{}={}", passed, escaped(value->second));
+    if (value != query.end()) rest += fmt::format("&{}={}", passed, escaped(value->second));
   }
-  Round round{parts_.nodes, head.method, std::move(path), {}, {}};
-  for (const NodeId node : living()) {
-    CO_TRY(http::Fields rights, rights_for(asked, node));
-    round.to.emplace_back(node, std::move(rights));
-  }
-  if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
-  CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
-  if (const auto* const refused = refusal_in(answers))
-    co_return co_await answer_as(asked, *refused);
+  CO_TRY(const std::vector<Part> parts,
+         co_await parts_of_list(asked, head.target.path + "?limit=1000" + rest,
+                                head.target.path + "?limit=20000" + rest));
+  if (const auto* const refused = refusal_in(parts)) co_return co_await answer_as(asked, *refused);
   using Row = std::tuple<std::string, std::string, json::value>;
   std::vector<Row> rows;
-  for (const auto& [node, answer] : answers) {
+  for (const auto& [nodes, answer] : parts) {
     boost::system::error_code error;
     const json::value said = answer ? json::parse(answer->body, error) : json::value{};
     // Clients have no word for a list that is not whole.
     const bool has_more = answer && http::count(answer->fields, "x-next-token") != 0;
     if (!answer || answer->status != 200 || !said.is_array() || has_more) {
-      co_return co_await answer_problem(asked, node_away(node, "its part of the list is missing"));
+      co_return co_await answer_problem(
+          asked, node_away(nodes.front(), "its part of the list is missing"));
     }
     for (const json::value& row : said.get_array()) {
       if (!row.is_object()) continue;
       const json::object& object = row.get_object();
-      const auto parsed = SandboxId::parse(text_in(object, "sandboxID"));
-      if (!parsed || parts_.reissue.node_of(*parsed) != node) continue;
-      rows.emplace_back(text_in(object, "startedAt"), parsed->text(), row);
+      const std::string_view id = text_in(object, "sandboxID");
+      if (!is_of(parts_.reissue, id, nodes)) continue;
+      rows.emplace_back(text_in(object, "startedAt"), id, row);
     }
   }
   const auto order = query.find("order");

@@ -6,8 +6,24 @@
 #include "http/connection.h"
 #include "http/framing.h"
 #include "http/parse_head.h"
+#include "http/serialise.h"
+#include "http/target.h"
 
 namespace cordon::fleet {
+
+Result<std::string> to_bytes(OwnQuestion question, std::string host) {
+  TRY(http::Target target, http::parse_target(question.method, question.path, 0));
+  const http::RequestHead head{.method = std::move(question.method),
+                               .target = std::move(target),
+                               .host = {.host = std::move(host), .port = {}},
+                               .fields = std::move(question.fields)};
+  http::Framing framing;
+  if (!question.body.empty()) {
+    framing = {.kind = http::Framing::Kind::length, .length = question.body.size()};
+  }
+  TRY(std::string bytes, http::serialise(head, framing));
+  return bytes + question.body;
+}
 
 async::Task<void> NodeAnswer::fill() {
   if (!held_.empty()) co_return Status{};
@@ -54,6 +70,23 @@ async::Task<std::string> NodeAnswer::next() {
     held_ = std::string{left};
   }
   co_return out;
+}
+
+async::Task<std::string> NodeAnswer::line(std::size_t most) {
+  for (;;) {
+    const std::size_t end = lines_.find('\n', looked_);
+    if (end != std::string::npos) {
+      std::string line = lines_.substr(0, end);
+      lines_.erase(0, end + 1);
+      looked_ = 0;
+      co_return line;
+    }
+    looked_ = lines_.size();
+    if (lines_.size() > most) co_return Error{Errc::exhausted, "the node says a line without end"};
+    CO_TRY(const std::string piece, co_await next());
+    if (piece.empty()) co_return std::string{};
+    lines_ += piece;
+  }
 }
 
 async::Task<std::string> NodeAnswer::rest(std::size_t most) {

@@ -14,8 +14,6 @@
 #include "async/waiting.h"
 #include "base/log.h"
 #include "fleet/node_answer.h"
-#include "http/serialise.h"
-#include "http/target.h"
 #include "token/sandbox_name.h"
 
 namespace cordon::fleet {
@@ -134,18 +132,9 @@ async::Task<void> Nodes::send(NodeConnection& to, NodeId node, Question question
     CO_TRY(const std::string token, reissue_.own(node, clock_.wall()));
     question.fields.push_back({"Authorization", "Bearer " + token});
   }
-  CO_TRY(http::Target target, http::parse_target(question.method, question.path, 0));
-  const http::RequestHead head{
-      .method = std::move(question.method),
-      .target = std::move(target),
-      .host = {.host = token::audience_of_node(node.cell, node.node), .port = {}},
-      .fields = std::move(question.fields)};
-  http::Framing framing;
-  if (!question.body.empty()) {
-    framing = {.kind = http::Framing::Kind::length, .length = question.body.size()};
-  }
-  CO_TRY(std::string bytes, http::serialise(head, framing));
-  co_return co_await to.write(bytes + question.body);
+  CO_TRY(std::string bytes,
+         to_bytes(std::move(question), token::audience_of_node(node.cell, node.node)));
+  co_return co_await to.write(std::move(bytes));
 }
 
 async::Task<Nodes::Answer> Nodes::ask(NodeId node, Question question) {

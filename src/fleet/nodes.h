@@ -14,6 +14,7 @@
 #include "async/task.h"
 #include "base/clock.h"
 #include "etcd/client.h"
+#include "fleet/node_answer.h"
 #include "fleet/node_id.h"
 #include "fleet/node_link.h"
 #include "fleet/reissue.h"
@@ -72,13 +73,7 @@ class Nodes {
     http::Fields fields;
     std::string body;
   };
-  struct Question {
-    std::string method = "GET";
-    std::string path;
-    http::Fields fields{};  // with the right to ask; none: the gateway's own
-    std::string body{};
-    std::size_t most = std::size_t{64} << 10U;  // of the answer's body
-  };
+  using Question = OwnQuestion;  // without fields: by our own right
   async::Task<Answer> ask(NodeId node, Question question);
   // The same for an answer that is read as it comes (node_answer.h). `to` outlives it.
   async::Task<void> send(NodeConnection& to, NodeId node, Question question);

@@ -305,6 +305,8 @@ async::Task<void> Gateway::metrics(Asked& asked) {
              counts_.retries_full);
   gauge_line(text, "cordon_gateway_lost_total", "counter", "Answers of nodes that did not come.",
              counts_.lost);
+  gauge_line(text, "cordon_gateway_lists_by_index_total", "counter",
+             "Parts of lists that the index of a cell has answered.", counts_.lists_by_index);
   const http::ServerCounts server = parts_.server();
   gauge_line(text, "cordon_http_connections", "gauge", "Connections that are open now.",
              server.connections);

@@ -114,6 +114,11 @@ void Placement::ended(NodeId node) {
   if (known.on_the_way > 0) --known.on_the_way;
 }
 
+Stamp Placement::heard_of(NodeId node) const {
+  const Candidate* const known = find(node);
+  return known == nullptr ? Stamp{} : known->gauge.at;
+}
+
 std::uint32_t Placement::free_of(NodeId node) const {
   const Candidate* const known = find(node);
   return known == nullptr ? 0 : known->room();

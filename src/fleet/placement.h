@@ -45,6 +45,8 @@ class Placement {
 
   // Slots that are believed free.
   std::uint32_t free_of(NodeId node) const;
+  // Up to where it was heard.
+  Stamp heard_of(NodeId node) const;
 
  private:
   struct Candidate {

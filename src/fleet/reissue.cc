@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "fleet/index_key.h"
 #include "token/operation.h"
 #include "token/token.h"
 
@@ -19,6 +20,24 @@ std::array<std::byte, token::kIdSize> nonce_for(const token::Secret& key, token:
   std::ranges::copy(mac.bytes().first<token::kIdSize>(), nonce.begin());
   return nonce;
 }
+
+Result<std::string> minted(const token::AudienceKey& with, const gate::Bearer& bearer,
+                           WallTime now) {
+  const token::Authority& authority = bearer.authority;
+  token::Minted minted{.is_operator = authority.is_operator(), .caveats = {}};
+  // In their order, ends too: what stands before a budget decides whose account it is.
+  for (const token::Narrowed& each : authority.caveats()) minted.caveats.push_back(each.caveat);
+  // Behind all of it, where the client's own is later or there is none.
+  const auto end = std::chrono::floor<std::chrono::seconds>(now) + Reissue::kLongest;
+  const auto own = authority.expires();
+  if (!own || *own > end) minted.caveats.emplace_back(token::ExpiresAt{end});
+  const auto& chain = authority.revocations();
+  const token::Bytes shown =
+      chain.empty() ? as_bytes(std::string_view{bearer.key}) : token::Bytes{chain.front()};
+  return token::mint(with, nonce_for(with.secret(), shown), minted);
+}
+
+gate::Bearer ourselves() { return {.authority = token::Authority{true}, .key = "gateway"}; }
 
 }  // namespace
 
@@ -34,22 +53,25 @@ Result<Reissue::NodeKey*> Reissue::key_of(NodeId node) {
 
 Result<std::string> Reissue::for_node(const gate::Bearer& bearer, NodeId node, WallTime now) {
   TRY(NodeKey* const with, key_of(node));
-  const token::Authority& authority = bearer.authority;
-  token::Minted minted{.is_operator = authority.is_operator(), .caveats = {}};
-  // In their order, ends too: what stands before a budget decides whose account it is.
-  for (const token::Narrowed& each : authority.caveats()) minted.caveats.push_back(each.caveat);
-  // Behind all of it, where the client's own is later or there is none.
-  const auto end = std::chrono::floor<std::chrono::seconds>(now) + kLongest;
-  const auto own = authority.expires();
-  if (!own || *own > end) minted.caveats.emplace_back(token::ExpiresAt{end});
-  const auto& chain = authority.revocations();
-  const token::Bytes shown =
-      chain.empty() ? as_bytes(std::string_view{bearer.key}) : token::Bytes{chain.front()};
-  return token::mint(with->key, nonce_for(with->key.secret(), shown), minted);
+  return minted(with->key, bearer, now);
+}
+
+Result<std::string> Reissue::for_index(const gate::Bearer& bearer, std::uint16_t cell,
+                                       WallTime now) {
+  auto found = index_keys_.find(cell);
+  if (found == index_keys_.end()) {
+    TRY(token::AudienceKey key, root_.derive(audience_of_index(cell)));
+    found = index_keys_.emplace(cell, std::move(key)).first;
+  }
+  return minted(found->second, bearer, now);
 }
 
 Result<std::string> Reissue::own(NodeId node, WallTime now) {
-  return for_node({.authority = token::Authority{true}, .key = "gateway"}, node, now);
+  return for_node(ourselves(), node, now);
+}
+
+Result<std::string> Reissue::own_to_index(std::uint16_t cell, WallTime now) {
+  return for_index(ourselves(), cell, now);
 }
 
 std::optional<NodeId> Reissue::node_of(const SandboxId& id) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -17,6 +18,9 @@
 #include "token/sandbox_name.h"
 
 namespace cordon::fleet {
+
+// For whom an operator acts.
+inline constexpr std::string_view kTenantField = "Cordon-Tenant";
 
 // A client's own token never reaches a node: whoever takes a node over learns nothing that another
 // node would take.
@@ -31,8 +35,11 @@ class Reissue {
   // The same but for an end of our own whenever the same right is shown, so that a node counts a
   // budget of it in one account.
   Result<std::string> for_node(const gate::Bearer& bearer, NodeId node, WallTime now);
+  // The same for the index of a cell.
+  Result<std::string> for_index(const gate::Bearer& bearer, std::uint16_t cell, WallTime now);
   // The gateway's own: to ask a node how it is.
   Result<std::string> own(NodeId node, WallTime now);
+  Result<std::string> own_to_index(std::uint16_t cell, WallTime now);
 
   // Where the sandbox lives; nothing: no node of ours has made that name.
   std::optional<NodeId> node_of(const SandboxId& id);
@@ -48,6 +55,7 @@ class Reissue {
 
   token::RootKey root_;
   std::map<NodeId, NodeKey> keys_;
+  std::map<std::uint16_t, token::AudienceKey> index_keys_;
 };
 
 }  // namespace cordon::fleet

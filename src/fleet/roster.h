@@ -56,6 +56,8 @@ class Roster {
   // Slots that are believed free. Who was full when it last answered is not chosen, and so tells
   // nothing more by answers: it is to be asked again soon.
   std::uint32_t free_of(NodeId node) const { return placement_.free_of(node); }
+  // The latest that was heard of it, by whichever way it came.
+  Stamp heard_of(NodeId node) const { return placement_.heard_of(node); }
 
   // Where it is asked, whatever its standing: a sandbox is looked for where it was made as long as
   // the node answers.

@@ -80,4 +80,27 @@ Status only_known(const Query& query, std::initializer_list<std::string_view> kn
   return {};
 }
 
+namespace {
+
+// One more time than a query is: the SDK encodes names and values by themselves before that.
+Result<std::string> decoded(const std::string& text) {
+  TRY(Query once, read_query("v=" + text));
+  return std::move(once["v"]);
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> wanted_metadata(const Query& query) {
+  std::map<std::string, std::string> wanted;
+  const auto found = query.find("metadata");
+  if (found == query.end()) return wanted;
+  TRY(const Query pairs, read_query(found->second));
+  for (const auto& [name, value] : pairs) {
+    TRY(std::string plain_name, decoded(name));
+    TRY(std::string plain_value, decoded(value));
+    wanted.emplace(std::move(plain_name), std::move(plain_value));
+  }
+  return wanted;
+}
+
 }  // namespace cordon::gate

@@ -23,4 +23,7 @@ Result<std::optional<std::uint64_t>> number_of(const Query& query, std::string_v
 // `invalid`: a name is there that is not in `known`.
 Status only_known(const Query& query, std::initializer_list<std::string_view> known);
 
+// Of a list of E2B's: what a sandbox is to have been given. `invalid`: it cannot be read.
+Result<std::map<std::string, std::string>> wanted_metadata(const Query& query);
+
 }  // namespace cordon::gate

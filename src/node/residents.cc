@@ -53,18 +53,24 @@ audit::Subject subject_of(const ResidentFacts& facts) { return subject_of(facts.
 
 }  // namespace
 
-Result<Residents::Prepared> Residents::prepare(const std::string& tenant,
-                                               wire::CreateRequest request,
+Result<Residents::Prepared> Residents::prepare(Claimed claimed, wire::CreateRequest request,
                                                const token::Authority& authority,
-                                               WhyNotAdmitted& why, Purpose purpose) {
+                                               WhyNotAdmitted& why) {
+  const auto& [tenant, purpose, unit] = claimed;
+  if (unit) {
+    TRY_DO(parts_.census.check(*unit, parts_.clock.wall()));
+  }
   TRY(SandboxId id, parts_.ids.make());
   TRY(Room::Place place, parts_.room.take(why.no_room));
   TRY(Admitted admitted,
       parts_.admission.admit(id, tenant, std::move(request), authority, why, purpose));
   TRY(Quotas::Share share, parts_.quotas.take(tenant, demand_of(admitted.lowered)));
   TRY(Budgets::Share budget, parts_.budgets.take(authority, admitted.lowered));
-  return Prepared{std::move(id),    tenant,           std::move(admitted),
-                  std::move(place), std::move(share), std::move(budget)};
+  // From here on it counts, whether or not anything comes of it.
+  Census::Entry entry = parts_.census.enter(
+      {.id = id.text(), .tenant = tenant, .is_build = purpose == Purpose::build, .unit = unit});
+  return Prepared{std::move(id),    tenant,           std::move(admitted), std::move(place),
+                  std::move(entry), std::move(share), std::move(budget)};
 }
 
 // What a tenant asked for and cannot be is none of our failures.
@@ -233,7 +239,8 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
     if (earlier) co_return *std::move(earlier);
   }
   Labels labels = order.request.labels;
-  auto prepared = prepare(order.tenant, std::move(order.request), authority, why, order.purpose);
+  auto prepared =
+      prepare({order.tenant, order.purpose, order.unit}, std::move(order.request), authority, why);
   if (!prepared) {
     ++counts_.refused;
     const bool is_asked_elsewhere = why.no_room && parts_.room.is_one_of_many();
@@ -289,10 +296,11 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
   tell_of_processes(*resident);
   living_.emplace(id, resident);
   ++counts_.created;
-  scope_->spawn(host(
-      resident, {std::move(prepared.place), std::move(prepared.share), std::move(prepared.budget),
-                 std::move(prepared.responses), std::move(prepared.network),
-                 std::move(prepared.secrets), std::move(prepared.monitored)}));
+  prepared.entry.changed();
+  scope_->spawn(host(resident, {std::move(prepared.place), std::move(prepared.entry),
+                                std::move(prepared.share), std::move(prepared.budget),
+                                std::move(prepared.responses), std::move(prepared.network),
+                                std::move(prepared.secrets), std::move(prepared.monitored)}));
   const auto written = co_await parts_.journal.write(
       journal::Durability::process,
       [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
@@ -350,6 +358,7 @@ asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belong
 async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowered,
                                        std::unique_ptr<sandbox::Sandbox> sandbox) {
   Belongings belongings{parts_.room.take_over(),
+                        parts_.census.enter({.id = facts.id.text(), .tenant = facts.tenant}),
                         parts_.quotas.take_over(facts.tenant, demand_of(lowered)),
                         parts_.budgets.take_over(facts.charges),
                         responses_of(lowered, facts.id, facts.tenant),
@@ -387,6 +396,7 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   tell(resident->facts().id, resident->facts().tenant, event::Adopted{});
   tell_of_processes(*resident);
   living_.emplace(resident->facts().id.text(), resident);
+  belongings.entry.changed();
   scope_->spawn(host(resident, std::move(belongings)));
   // What is told of it needs somebody who listens: that begins with the loop's next turn.
   co_await asio::post(parts_.executor, asio::use_awaitable);
@@ -397,7 +407,8 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
 async::Task<Residents::Ran> Residents::run(RunOrder order, const token::Authority& authority,
                                            std::shared_ptr<StoppableFace> face,
                                            WhyNotAdmitted& why) {
-  auto prepared = prepare(order.tenant, std::move(order.request.create), authority, why);
+  auto prepared = prepare({order.tenant, Purpose::use, order.unit}, std::move(order.request.create),
+                          authority, why);
   if (!prepared) {
     ++counts_.refused;
     co_return std::move(prepared).error();
@@ -503,6 +514,7 @@ async::Task<void> Residents::change(std::shared_ptr<Resident> resident, Change c
     resident->set_expires(std::min(*change.expires, last));
   }
   if (change.labels) resident->set_labels(*std::move(change.labels));
+  parts_.census.changed(resident->facts().id.text());
   co_return co_await async::shielded<void>(*scope_, write_change(std::move(resident), narrows), {});
 }
 

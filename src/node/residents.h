@@ -23,6 +23,7 @@
 #include "node/audit_disk.h"
 #include "node/brokers.h"
 #include "node/budgets.h"
+#include "node/census.h"
 #include "node/ended_sandbox.h"
 #include "node/events.h"
 #include "node/monitor.h"
@@ -32,6 +33,7 @@
 #include "node/run.h"
 #include "node/sandbox_ids.h"
 #include "sandbox/sandbox.h"
+#include "wire/unit.h"
 
 namespace cordon::node {
 
@@ -42,7 +44,8 @@ struct CreateOrder {
   // Runs in it from its start on, before anything is asked of it.
   std::optional<frame::Start> standby{};
   Purpose purpose = Purpose::use;
-  journal::Digest digest{};  // of the whole request
+  journal::Digest digest{};          // of the whole request
+  std::optional<wire::Unit> unit{};  // of the tenant's quota of the fleet
 };
 
 // What a living sandbox is to be from now on. Absent: as it was.
@@ -87,6 +90,7 @@ class Residents {
     Quotas& quotas;
     Budgets& budgets;
     Room& room;
+    Census& census;
     Networks& networks;
     Brokers& brokers;
     Events& events;
@@ -110,6 +114,7 @@ class Residents {
   struct RunOrder {
     std::string tenant;
     wire::RunRequest request;
+    std::optional<wire::Unit> unit{};
   };
   struct Ran {
     SandboxId id;
@@ -148,6 +153,7 @@ class Residents {
     std::string tenant;
     Admitted admitted;
     Room::Place place;
+    Census::Entry entry;
     Quotas::Share share;
     Budgets::Share budget;
     std::unique_ptr<Responses> responses{};     // nothing: its policy has none
@@ -155,9 +161,14 @@ class Residents {
     std::unique_ptr<SecretsShare> secrets{};    // the same; its uses are recorded with the network
     std::unique_ptr<MonitorShare> monitored{};  // nothing: nothing of it is seen
   };
-  Result<Prepared> prepare(const std::string& tenant, wire::CreateRequest request,
-                           const token::Authority& authority, WhyNotAdmitted& why,
-                           Purpose purpose = Purpose::use);
+  // Who it is for, and by what.
+  struct Claimed {
+    std::string tenant;
+    Purpose purpose = Purpose::use;
+    std::optional<wire::Unit> unit;
+  };
+  Result<Prepared> prepare(Claimed claimed, wire::CreateRequest request,
+                           const token::Authority& authority, WhyNotAdmitted& why);
   async::Task<std::optional<journal::Claim>> write_making(const ResidentFacts& facts,
                                                           const plan::Lowered& lowered,
                                                           const CreateOrder& order);
@@ -178,6 +189,7 @@ class Residents {
   // What a sandbox has beside itself, until its end.
   struct Belongings {
     Room::Place place;
+    Census::Entry entry;
     Quotas::Share share;
     Budgets::Share budget;
     std::unique_ptr<Responses> responses;  // outlives those that count

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway in front of real nodes: `gateway.py PROGRAMS [NAME...]`, all checks with one fleet. 77: something that it needs is not here."""
-import argparse
 import collections
 import concurrent.futures
-import contextlib
 import http.client
 import signal
 import sys
 import threading
 import time
-import traceback
 
+from checks import run
 from cluster import equal, expect, wait_until
-from parties import CELL, Fleet, missing
+from parties import CELL, Fleet
 
 SLOTS = 6
 FOREVER = {"command": ["/usr/bin/sleep", "1000"]}
@@ -31,14 +29,6 @@ def homes(fleet, sandboxes):
 def gone(client, sandboxes):
     for sandbox in sandboxes:
         equal(client.ask("DELETE", f"/v1/sandboxes/{sandbox}").status, 200)
-
-
-def emptied(fleet):
-    """After a check that failed: the next begins with an empty fleet."""
-    for node in fleet.nodes:
-        with contextlib.suppress(OSError), node.client() as client:
-            for sandbox in client.ask("GET", "/v1/sandboxes?limit=1000").json["sandboxes"]:
-                client.ask("DELETE", f"/v1/sandboxes/{sandbox['id']}")
 
 
 def spread(fleet):
@@ -309,33 +299,5 @@ def rights(fleet):
 CHECKS = {check.__name__: check for check in (spread, full, nothing_written, same_key, drained, rights, taken_back, without_etcd, node_starts_anew, gateway_dies)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("programs")
-    parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
-    if absent := missing():
-        print(f"skipped: no {', '.join(absent)}")
-        sys.exit(77)
-    if unknown := set(options.names) - set(CHECKS):
-        sys.exit(f"no check is called {', '.join(sorted(unknown))}: a test of that name would test nothing")
-    failed = False
-    begin = time.monotonic()
-    with Fleet(options.programs, nodes=4, gateways=2, slots=SLOTS) as fleet:
-        print(f"a fleet of four nodes and two gateways: {time.monotonic() - begin:.1f} s", flush=True)
-        for name, check in CHECKS.items():
-            if options.names and name not in options.names:
-                continue
-            begin = time.monotonic()
-            try:
-                word, said = "pass", check(fleet) or ""
-            except Exception:
-                print(fleet.log())
-                word, said, failed = "FAIL", "\n" + traceback.format_exc(limit=-3), True
-                emptied(fleet)
-            print(f"{word}  {name:<24} {time.monotonic() - begin:6.1f} s  {said}", flush=True)
-    sys.exit(failed)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run(CHECKS, lambda programs: Fleet(programs, nodes=4, gateways=2, slots=SLOTS)))

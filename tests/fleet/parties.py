@@ -273,14 +273,67 @@ class Gateway:
                 self.process.wait()
 
 
+class Index:
+    """One of the cell's; which of them acts their election says."""
+
+    def __init__(self, fleet, number):
+        self.fleet, self.number, self.address = fleet, number, f"10.77.3.{number}"
+        self.within = fleet.network.join(f"i{number}", self.address)
+        self.home = fleet.base / f"index{number}"
+        self.home.mkdir()
+        (self.home / "state").mkdir(mode=0o700)
+        self.socket = str(self.home / "index.sock")
+        name = f"index-{CELL}-{number}"
+        # All of a cell prove to be its index; in etcd each is itself.
+        certificate, key = fleet.certificates.make(name, f"DNS:index-{CELL}")
+        fleet.etcd.allow(name, ("read", f"/cordon/cells/{CELL}/"), ("readwrite", f"=/cordon/cells/{CELL}/index"), ("readwrite", "/cordon/quotas/"))
+        members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
+        identity = fleet.etcd.settings(certificate, key)
+        self.config = self.home / "index.toml"
+        self.config.write_text(f'address = "{self.address}:8444"\nstate = "{self.home}/state"\nroot_key = "{fleet.root_key}"\n[listen]\nunix = "{self.socket}"\n'
+                               f'tcp = "{self.address}:8444"\ncertificate = "{certificate}"\nkey = "{key}"\nclient_authority = "{fleet.certificates.authority}"\n'
+                               f"[cell]\nnumber = {CELL}\nmembers = {members}\n[etcd]\nmembers = {members}\n{identity}[nodes]\n{identity}")
+        self.process = None
+
+    def start(self):
+        with open(self.home / "log", "ab") as log:
+            self.process = subprocess.Popen([*self.within, str(self.fleet.programs / "cordon-index"), "--config", str(self.config)], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+        wait_until(lambda: self.health() is not None, 20, "an index that answers:")
+
+    def health(self):
+        """Nothing: it does not answer."""
+        expect(self.process.poll() is None, "the index ended:", self.log())
+        with contextlib.suppress(OSError), Client(self.socket, timeout=5) as client:
+            return client.ask("GET", "/v1/health").json
+        return None
+
+    def is_complete(self):
+        """It acts, and has read all nodes."""
+        return self.process.poll() is None and (self.health() or {}).get("complete") is True
+
+    def log(self):
+        file = self.home / "log"
+        return file.read_text(errors="replace")[-6000:] if file.exists() else ""
+
+    def end(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
 class Fleet:
     """A context: its processes, its files and its namespaces are gone at its end, also on failure."""
 
-    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=()):
+    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=(), indexes=0):
         self.programs = pathlib.Path(programs).resolve()
-        self.counts, self.slots, self.node_settings, self.tools = (nodes, gateways), slots, node_settings, tools
+        self.counts, self.slots, self.node_settings, self.tools = (nodes, gateways, indexes), slots, node_settings, tools
         self.network = self.etcd = None
-        self.nodes, self.gateways = [], []
+        self.nodes, self.gateways, self.indexes = [], [], []
 
     def __enter__(self):
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="cordon-fleet-", dir="/var/tmp"))
@@ -301,13 +354,15 @@ class Fleet:
         subprocess.run([self.programs / "cordon", "token", "key", self.root_key], capture_output=True, check=True)
         (self.base / "etcd").mkdir()
         self.etcd = Etcd(self.base / "etcd", self.network, self.certificates)
-        nodes, gateways = self.counts
+        nodes, gateways, indexes = self.counts
         for number in range(1, nodes + 1):
             self.nodes.append(Node(self, number, self.slots))
         for number in range(1, gateways + 1):
             self.gateways.append(Gateway(self, number))
+        for number in range(1, indexes + 1):
+            self.indexes.append(Index(self, number))
         self.etcd.demand_rights()
-        for party in (*self.nodes, *self.gateways):
+        for party in (*self.nodes, *self.gateways, *self.indexes):
             party.start()
         self.settle()
 
@@ -316,6 +371,16 @@ class Fleet:
         wanted = {node.id for node in self.nodes}
         for gateway in self.gateways:
             wait_until(lambda: gateway.placeable() == wanted, seconds, "all nodes take new sandboxes:")
+        if self.indexes:
+            wait_until(self.acting, seconds, "an index acts and has read all nodes:")
+
+    def acting(self):
+        """The index that acts and is complete; nothing: none is."""
+        return next((index for index in self.indexes if index.is_complete()), None)
+
+    def indexed(self, index, token=None):
+        """A client of an index at its own socket, where root needs no token."""
+        return Client(index.socket, token=token)
 
     def mint(self, *caveats):
         """A token of this fleet."""
@@ -332,10 +397,10 @@ class Fleet:
         return None
 
     def log(self):
-        return "".join([*(gateway.log() for gateway in self.gateways), *(node.log() for node in self.nodes if hasattr(node.daemon, "base"))])
+        return "".join([*(party.log() for party in (*self.gateways, *self.indexes)), *(node.log() for node in self.nodes if hasattr(node.daemon, "base"))])
 
     def __exit__(self, *_):
-        for party in (*self.gateways, *self.nodes):
+        for party in (*self.gateways, *self.indexes, *self.nodes):
             with contextlib.suppress(Exception):
                 party.end()
         if self.etcd:

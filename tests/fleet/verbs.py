@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of `cordon` about nodes, at a gateway and at a node: `verbs.py PROGRAMS [NAME...]`, all checks with one fleet. 77: something that it needs is not here."""
-import argparse
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-import traceback
 
+from checks import run
 from cluster import equal, expect, wait_until
-from parties import Fleet, missing
+from parties import Fleet
 
 LONG = 30      # seconds that nothing here takes
 
@@ -149,35 +147,5 @@ def status(fleet):
 CHECKS = {check.__name__: check for check in (list_of_nodes, drain, names, single, status)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("programs")
-    parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
-    if os.geteuid() != 0:
-        print("skipped: needs root, for nodes and networks")
-        sys.exit(77)
-    if absent := missing():
-        print(f"skipped: no {', '.join(absent)}")
-        sys.exit(77)
-    if unknown := set(options.names) - set(CHECKS):
-        sys.exit(f"no check is called {', '.join(sorted(unknown))}: a test of that name would test nothing")
-    failed = False
-    begin = time.monotonic()
-    with Fleet(options.programs, nodes=2, gateways=1) as fleet:
-        print(f"a fleet of two nodes and a gateway: {time.monotonic() - begin:.1f} s", flush=True)
-        for name, check in CHECKS.items():
-            if options.names and name not in options.names:
-                continue
-            begin = time.monotonic()
-            try:
-                word, said = "pass", check(fleet) or ""
-            except Exception:
-                print(fleet.log())
-                word, said, failed = "FAIL", "\n" + traceback.format_exc(limit=-3), True
-            print(f"{word}  {name:<24} {time.monotonic() - begin:6.1f} s  {said}", flush=True)
-    sys.exit(failed)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run(CHECKS, lambda programs: Fleet(programs, nodes=2, gateways=1)))

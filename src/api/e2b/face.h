@@ -78,6 +78,9 @@ class Face {
 
   async::Task<void> handle(http::Exchange& exchange);
 
+  // As a list has it; empty: none has.
+  std::string row_of(const node::Resident& resident) const;
+
   // sandboxes.cc, by an API key
   async::Task<void> create(Call& call);
   async::Task<void> connect(Call& call);

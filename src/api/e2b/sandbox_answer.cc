@@ -61,6 +61,14 @@ std::string to_json(const MadeSandbox& sandbox) {
   return json.take();
 }
 
+std::string to_json(const ListedSandbox& sandbox) {
+  wire::JsonWriter json;
+  json.begin_object();
+  write_fields(json, sandbox);
+  json.end_object();
+  return json.take();
+}
+
 std::string to_json(const std::vector<ListedSandbox>& sandboxes) {
   wire::JsonWriter json;
   json.begin_array();

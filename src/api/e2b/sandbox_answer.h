@@ -39,6 +39,7 @@ struct ListedSandbox {
   std::uint64_t disk_megabytes = 0;
   bool is_paused = false;
 };
+std::string to_json(const ListedSandbox& sandbox);
 std::string to_json(const std::vector<ListedSandbox>& sandboxes);
 
 // What is told of one by its name.

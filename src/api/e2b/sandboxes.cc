@@ -12,6 +12,7 @@
 #include "api/rest/shown.h"
 #include "async/deadline.h"
 #include "base/bytes.h"
+#include "gate/query.h"
 #include "node/sandbox_ids.h"
 
 namespace cordon::api::e2b {
@@ -33,25 +34,6 @@ std::map<std::string, std::string> metadata_of(const node::Labels& labels) {
     if (!name.starts_with(kOwnLabels)) own.emplace(name, value);
   }
   return own;
-}
-
-// One more time than a query is: the SDK encodes names and values by themselves before that.
-Result<std::string> decoded(const std::string& text) {
-  TRY(Query once, read_query("v=" + text));
-  return std::move(once["v"]);
-}
-
-Result<node::Labels> wanted_metadata(const Query& query) {
-  node::Labels wanted;
-  const auto found = query.find("metadata");
-  if (found == query.end()) return wanted;
-  TRY(const Query pairs, read_query(found->second));
-  for (const auto& [name, value] : pairs) {
-    TRY(std::string plain_name, decoded(name));
-    TRY(std::string plain_value, decoded(value));
-    wanted.emplace(std::move(plain_name), std::move(plain_value));
-  }
-  return wanted;
 }
 
 bool has_all(const node::Labels& own, const node::Labels& wanted) {
@@ -149,6 +131,12 @@ ListedSandbox Face::listed(const node::Resident& resident) const {
           .is_paused = is_paused(resident.facts().labels)};
 }
 
+std::string Face::row_of(const node::Resident& resident) const {
+  const bool is_shown =
+      !resident.is_ending() && !resident.facts().labels.contains(std::string{kBuildLabel});
+  return is_shown ? to_json(listed(resident)) : std::string{};
+}
+
 async::Task<void> Face::create(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
   CO_TRY(const auto built,
@@ -158,11 +146,13 @@ async::Task<void> Face::create(Call& call) {
   node::WhyNotAdmitted why;
   auto request = read_sandbox_request(body, why.problems, root ? &*root : nullptr);
   if (!request) co_return co_await answer_error(call, problem_with(request.error(), why));
+  CO_TRY(const auto unit, unit_of(call));
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
                           .key = {},
                           .standby = {},
-                          .digest = sha256({as_bytes(body)})};
+                          .digest = sha256({as_bytes(body)}),
+                          .unit = unit};
   if (template_of(order.request.labels) == kInterpreterTemplate)
     order.standby = supervisor_standby();
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
@@ -265,7 +255,7 @@ async::Task<void> Face::change_network(Call& call) {
 async::Task<void> Face::list(Call& call) {
   CO_TRY(const auto limit, number_of(call, "limit"));
   const std::uint64_t most = std::clamp<std::uint64_t>(limit.value_or(kListed), 1, kMostListed);
-  CO_TRY(const node::Labels wanted, wanted_metadata(call.query));
+  CO_TRY(const node::Labels wanted, gate::wanted_metadata(call.query));
   const auto state = call.query.find("state");
   const auto wants = [&](std::string_view name) {
     return state == call.query.end() || state->second.find(name) != std::string::npos;

@@ -82,7 +82,7 @@ void write_policy(wire::JsonWriter& json, const node::FleetPolicy& policy) {
 }  // namespace
 
 async::Task<void> Rest::answer_node(Call& call) {
-  const node::Room::Gauge gauge = parts_.room.gauge();
+  const node::Room::Gauge gauge = node::gauge_of(parts_.room, parts_.census);
   wire::JsonWriter json;
   json.begin_object();
   json.text("name", parts_.settings.name);

@@ -22,6 +22,7 @@
 #include "node/archive_worker.h"
 #include "node/audit_disk.h"
 #include "node/audit_feed.h"
+#include "node/census.h"
 #include "node/events.h"
 #include "node/fleet_policy.h"
 #include "node/quotas.h"
@@ -39,6 +40,7 @@ class Rest {
     node::Residents& residents;
     node::Room& room;
     node::FleetPolicy& policy;
+    node::Census& census;
     journal::Journal& journal;
     node::Brokers& brokers;
     const node::Settings& settings;
@@ -54,6 +56,8 @@ class Rest {
     node::AuditDisk& disk;
     const node::Sealing& sealing;
     node::AuditFeed& feed;
+    // As clients of E2B see it in a list; empty: they do not.
+    std::function<std::string(const node::Resident&)> e2b_row;
     std::function<http::ServerCounts()> server;
     std::function<std::string()> new_request_id;
   };
@@ -70,6 +74,8 @@ class Rest {
   async::Task<void> put_policy(Call& call);
   async::Task<void> drop_policy(Call& call);
   async::Task<void> metrics(Call& call);
+  // census.cc
+  async::Task<void> stream_census(Call& call);
   // tokens.cc
   async::Task<void> revoke_token(Call& call);
   // keys.cc

@@ -26,6 +26,7 @@ enum class About : std::uint8_t { everybody, node, tenant, sandbox, file };
 const std::map<std::string, About> kAbout = {
     {"GET /v1/health", About::everybody},
     {"GET /v1/node", About::node},
+    {"GET /v1/node/census", About::node},
     {"POST /v1/node/drain", About::node},
     {"POST /v1/node/resume", About::node},
     {"GET /metrics", About::node},

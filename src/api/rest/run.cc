@@ -66,10 +66,12 @@ async::Task<void> Rest::run(Call& call) {
   auto& output = request->create.policy.resources.output;
   if (!output || output->value > kMostCollected)
     output = policy::Stated<std::uint64_t>{kMostCollected, {}};
+  CO_TRY(const auto unit, unit_of(call));
   const auto collector = std::make_shared<Collector>(co_await asio::this_coro::executor,
                                                      collecting_, std::move(request->start.input));
   auto ran = co_await parts_.residents.run(
-      {.tenant = owner_of(call), .request = *std::move(request)}, call.authority, collector, why);
+      {.tenant = owner_of(call), .request = *std::move(request), .unit = unit}, call.authority,
+      collector, why);
   if (!ran) co_return co_await answer_problem(call, problem_with(ran.error(), why));
   if (collector->is_full()) {
     co_return Error{

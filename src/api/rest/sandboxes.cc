@@ -51,10 +51,12 @@ async::Task<void> Rest::create_sandbox(Call& call) {
   node::WhyNotAdmitted why;
   auto request = wire::read_create_request(body.empty() ? "{}" : body, why.problems);
   if (!request) co_return co_await answer_problem(call, problem_with(request.error(), why));
+  CO_TRY(const auto unit, unit_of(call));
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
                           .key = std::move(key),
-                          .digest = sha256({as_bytes(body)})};
+                          .digest = sha256({as_bytes(body)}),
+                          .unit = unit};
   const auto made = co_await parts_.residents.create(std::move(order), call.authority, why);
   if (!made) co_return co_await answer_problem(call, problem_with(made.error(), why));
   co_return co_await answer_json(call, 201, wire::to_json(shown(**made)));

@@ -60,6 +60,14 @@ wire::ProblemAnswer problem_with(const Error& error, const node::WhyNotAdmitted&
   return problem;
 }
 
+Result<std::optional<wire::Unit>> unit_of(const Call& call) {
+  const http::Fields& fields = call.exchange.head().fields;
+  if (http::count(fields, wire::kUnitField) == 0) return std::optional<wire::Unit>{};
+  TRY(const wire::Unit unit,
+      wire::read_unit(http::only(fields, wire::kUnitField).value_or(std::string_view{})));
+  return std::optional{unit};
+}
+
 std::string owner_of(const Call& call) { return call.tenant.empty() ? "default" : call.tenant; }
 
 }  // namespace cordon::api

@@ -5,6 +5,7 @@
 #include "api/rest/call.h"
 #include "node/residents.h"
 #include "wire/answers.h"
+#include "wire/unit.h"
 
 namespace cordon::api {
 
@@ -14,6 +15,9 @@ wire::ProcessAnswer shown(const node::ResidentProcess& process);
 
 // With all that was wrong.
 wire::ProblemAnswer problem_with(const Error& error, const node::WhyNotAdmitted& why);
+
+// By what a gateway has it counted; nothing: by nothing.
+Result<std::optional<wire::Unit>> unit_of(const Call& call);
 
 // Whose a new sandbox is: of an operator who names nobody, the tenant "default".
 std::string owner_of(const Call& call);

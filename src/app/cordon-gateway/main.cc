@@ -9,40 +9,40 @@
 #include <string_view>
 #include <unistd.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "app/fleet_program/confine.h"
+#include "app/fleet_program/kept_text.h"
+#include "app/fleet_program/opened.h"
 #include "async/block_on.h"
 #include "async/scope.h"
 #include "async/spdlog_sink.h"
-#include "base/bytes.h"
 #include "base/log.h"
-#include "confine.h"
 #include "etcd/client.h"
 #include "fleet/gateway.h"
 #include "fleet/gateway_settings.h"
 #include "fleet/policy_desk.h"
 #include "http/server.h"
-#include "kept_text.h"
-#include "os/file.h"
 #include "os/file_lock.h"
-#include "os/listen_at_path.h"
 #include "os/own_directory.h"
-#include "os/tcp_listen.h"
-#include "token/key_file.h"
 
 namespace {
 
 using namespace cordon;
+using fleet_program::Cluster;
+using fleet_program::cluster_of;
+using fleet_program::identity_of;
+using fleet_program::kept_text;
+using fleet_program::root_key_from;
+using fleet_program::setup_of;
+using fleet_program::towards_nodes;
+using fleet_program::until_signal;
 using namespace asio::experimental::awaitable_operators;
 
 constexpr const char* kConfig = "/etc/cordon/gateway.toml";
-constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
-constexpr std::size_t kLargestKept = std::size_t{64} << 20U;
 constexpr std::chrono::seconds kDrain{30};
 constexpr std::chrono::seconds kTurn{1};
 constexpr int kTurnsBetweenSaves = 10;
@@ -52,82 +52,6 @@ constexpr const char* kRevocations = "revocations";
 constexpr const char* kUntold = "untold";  // of them, to etcd
 // The audience of the tokens that clients show to a fleet.
 constexpr std::string_view kAudience = "fleet";
-
-// What is wrong has been told when it returns.
-Result<fleet::GatewaySettings> settings_from(const std::string& path) {
-  const auto text = os::read_file(os::at_cwd(), path.c_str(), kLargestFile);
-  if (!text) {
-    static_cast<void>(std::fprintf(stderr, "cordon-gateway: %s\n", text.error().text().c_str()));
-    return text.error();
-  }
-  policy::Problems problems{path};
-  auto settings = fleet::read_gateway_settings(*text, problems);
-  if (settings) return settings;
-  for (const policy::Problem& problem : problems.all()) {
-    static_cast<void>(std::fprintf(stderr, "cordon-gateway: %s\n", to_string(problem).c_str()));
-  }
-  return settings;
-}
-
-Result<token::RootKey> root_key_from(const std::string& path) {
-  TRY(const std::string text, os::read_own_file(path, token::kLongestKeyFile));
-  auto key = token::parse_key_file(as_bytes(text));
-  if (!key) return std::move(key).error().with(path);
-  if (auto* root = std::get_if<token::RootKey>(&*key)) return std::move(*root);
-  return Error{Errc::invalid,
-               path + ": the key of one node; a gateway needs the root, to make tokens for all"};
-}
-
-Result<std::string> content_of(const std::string& path) {
-  return os::read_file(os::at_cwd(), path.c_str(), kLargestFile);
-}
-
-Result<std::optional<etcd::Identity>> identity_of(const fleet::IdentityFiles& files) {
-  if (files.authority.empty()) return std::optional<etcd::Identity>{};
-  etcd::Identity identity;
-  TRY(identity.authority, content_of(files.authority));
-  TRY(identity.certificate, content_of(files.certificate));
-  TRY(identity.key, content_of(files.key));
-  return std::optional{std::move(identity)};
-}
-
-Result<std::optional<http::ClientTls>> towards_nodes(const fleet::IdentityFiles& files) {
-  if (files.authority.empty()) return std::optional<http::ClientTls>{};
-  http::ClientTlsFiles texts;
-  TRY(texts.authorities, content_of(files.authority));
-  TRY(texts.certificates, content_of(files.certificate));
-  TRY(texts.key, content_of(files.key));
-  TRY(http::ClientTls tls, http::ClientTls::create(texts));
-  return std::optional{std::move(tls)};
-}
-
-Result<http::ServerSetup> setup_of(const gate::Listening& listen) {
-  http::ServerSetup setup;
-  TRY(os::Fd local, os::listen_at_path(listen.unix_socket));
-  setup.listeners.push_back({std::move(local), false});
-  if (!listen.tcp) return setup;
-  TRY(const os::IpAddress address, os::IpAddress::parse(listen.tcp->host));
-  TRY(os::Fd tcp, os::tcp_listen(address, listen.tcp->port));
-  const bool has_tls = !listen.certificate.empty();
-  setup.listeners.push_back({std::move(tcp), has_tls});
-  if (!has_tls) return setup;
-  http::ServerTlsFiles files;
-  TRY(files.certificates, content_of(listen.certificate));
-  TRY(files.key, content_of(listen.key));
-  if (!listen.client_authority.empty()) {
-    TRY(files.client_authorities, content_of(listen.client_authority));
-  }
-  TRY(setup.tls, http::ServerTls::create(files));
-  return setup;
-}
-
-// Of an earlier start; nothing: there was none.
-Result<std::optional<std::string>> kept_text(const os::Fd& state, const char* name) {
-  auto kept = os::read_own_file(state, name, kLargestKept);
-  if (kept) return std::optional{*std::move(kept)};
-  if (kept.error().code() == Errc::not_found) return std::optional<std::string>{};
-  return std::move(kept).error().with(name);
-}
 
 // All that was opened and read before the process gave up the right to.
 struct Opened {
@@ -139,26 +63,19 @@ struct Opened {
   os::Fd state;
 };
 
-// One cluster of etcd and its client.
-struct Cluster {
-  std::unique_ptr<etcd::Transport> transport;
-  std::unique_ptr<etcd::Client> client;
-};
-
-Result<Cluster> cluster_of(const asio::any_io_executor& executor, const Opened& opened,
-                           const std::vector<std::string>& members) {
-  Cluster cluster;
-  TRY(cluster.transport,
-      etcd::Transport::create(executor, {.members = members, .identity = opened.identity}));
-  cluster.client =
-      std::make_unique<etcd::Client>(*cluster.transport, std::random_device{}() % members.size());
-  return cluster;
-}
-
 // A cell that cannot be followed any more leaves the others as they are.
 asio::awaitable<void> follow_cell(fleet::Nodes& nodes, etcd::Client& client, std::uint16_t cell) {
   const Status ended = co_await nodes.follow_cell(client, cell);
   log(LogLevel::error, "gateway", "a cell is not followed any more",
+      {{"cell", static_cast<std::int64_t>(cell)},
+       {"why", ended ? std::string{"it ended"} : ended.error().text()}});
+}
+
+// Without it lists are asked of the nodes.
+asio::awaitable<void> follow_index(fleet::Indexes& indexes, etcd::Client& client,
+                                   std::uint16_t cell) {
+  const Status ended = co_await indexes.follow(client, cell);
+  log(LogLevel::error, "gateway", "the index of a cell is not followed any more",
       {{"cell", static_cast<std::int64_t>(cell)},
        {"why", ended ? std::string{"it ended"} : ended.error().text()}});
 }
@@ -170,7 +87,7 @@ asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& sprea
   const auto keep = [&](const char* name, std::string text) {
     const auto before = saved.find(name);
     if (before != saved.end() && before->second == text) return;
-    if (const Status kept = gateway::keep_text(state, name, text); !kept) {
+    if (const Status kept = fleet_program::keep_text(state, name, text); !kept) {
       log(LogLevel::error, "gateway", "what was taken back was not kept for the next start",
           {{"why", kept.error().text()}});
       return;
@@ -194,18 +111,13 @@ asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& sprea
   }
 }
 
-// Returns when a signal asks for the end.
-asio::awaitable<void> until_signal() {
-  asio::signal_set signals{co_await asio::this_coro::executor, SIGTERM, SIGINT};
-  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
-}
-
 struct Parts {
   Opened& opened;
   const Clock& clock;
   Cluster& global;
   std::map<std::uint16_t, Cluster>& cells;
   fleet::Nodes& nodes;
+  fleet::Indexes& indexes;
   fleet::Revoked& revoked;
   fleet::Spread& spread;
   fleet::LinkHouse& house;
@@ -223,6 +135,7 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.house.watchdog.run());
   for (const auto& [cell, cluster] : parts.cells) {
     scope.spawn(follow_cell(parts.nodes, *cluster.client, cell));
+    scope.spawn(follow_index(parts.indexes, *cluster.client, cell));
   }
   scope.spawn(parts.nodes.keep(scope));
   scope.spawn(parts.spread.keep());
@@ -245,10 +158,10 @@ async::Task<void> serve(Opened& opened) {
   const auto executor = co_await asio::this_coro::executor;
   const SystemClock clock;
   CO_TRY(token::AudienceKey key, opened.root.derive(kAudience));
-  CO_TRY(Cluster global, cluster_of(executor, opened, opened.settings.etcd));
+  CO_TRY(Cluster global, cluster_of(executor, opened.identity, opened.settings.etcd));
   std::map<std::uint16_t, Cluster> cells;
   for (const auto& [cell, members] : opened.settings.cells) {
-    CO_TRY(Cluster cluster, cluster_of(executor, opened, members));
+    CO_TRY(Cluster cluster, cluster_of(executor, opened.identity, members));
     cells.emplace(cell, std::move(cluster));
   }
   fleet::Reissue reissue{std::move(opened.root)};
@@ -268,13 +181,14 @@ async::Task<void> serve(Opened& opened) {
                        return std::uniform_int_distribution<std::size_t>{0, end - 1}(random);
                      },
                      [&opened](const std::string& map) {
-                       const Status kept = gateway::keep_text(opened.state, kMap, map);
+                       const Status kept = fleet_program::keep_text(opened.state, kMap, map);
                        if (kept) return;
                        log(LogLevel::error, "gateway", "the map was not kept for the next start",
                            {{"why", kept.error().text()}});
                      }};
   CO_TRY(const auto map, kept_text(opened.state, kMap));
   if (map) nodes.restore(*map);
+  fleet::Indexes indexes{house, reissue, clock};
   fleet::Spread spread{executor, *global.client, revoked, nodes, clock};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(key));
@@ -292,6 +206,7 @@ async::Task<void> serve(Opened& opened) {
   std::unique_ptr<http::Server> server;
   fleet::Gateway gateway{executor,
                          {.nodes = nodes,
+                          .indexes = indexes,
                           .reissue = reissue,
                           .revoked = revoked,
                           .spread = spread,
@@ -302,7 +217,7 @@ async::Task<void> serve(Opened& opened) {
                           .server = [&] { return server->counts(); }}};
   opened.setup.handler = [&](http::Exchange& exchange) { return gateway.handle(exchange); };
   CO_TRY(server, http::Server::create(executor, std::move(opened.setup)));
-  Parts parts{opened, clock, global, cells, nodes, revoked, spread, house, *server};
+  Parts parts{opened, clock, global, cells, nodes, indexes, revoked, spread, house, *server};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);
@@ -323,7 +238,7 @@ Status run(const fleet::GatewaySettings& settings) {
   TRY(auto tls, towards_nodes(settings.nodes));
   TRY(http::ServerSetup setup, setup_of(settings.listen));
   // Before the first thread: gRPC makes some.
-  if (Status confined = gateway::confine(settings); !confined) {
+  if (Status confined = fleet_program::confine(settings.state); !confined) {
     return std::move(confined).error().with("give up what is not needed");
   }
   const SystemClock clock;
@@ -364,7 +279,8 @@ int main(int argc, char** argv) {
     }
   }
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
-  auto settings = settings_from(config);
+  auto settings =
+      fleet_program::settings_from("cordon-gateway", config, fleet::read_gateway_settings);
   if (!settings) return 2;
   if (only_check) return 0;
   const Status served = run(*settings);

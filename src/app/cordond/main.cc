@@ -158,6 +158,7 @@ struct Parts {
   node::Monitor& monitor;
   node::Residents& residents;
   node::Room& room;
+  node::Census& census;
   api::Rest& rest;
   api::e2b::Face& e2b;
   std::unique_ptr<http::Server>& server;
@@ -194,8 +195,9 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
     setup.limits.head.fields += 8;
   }
   if (settings.fleet) {
-    setup.also = [&room = parts.room] {
-      return http::Fields{{std::string{node::kGaugeField}, gauge_text(room.gauge())}};
+    setup.also = [&room = parts.room, &census = parts.census] {
+      return http::Fields{
+          {std::string{node::kGaugeField}, gauge_text(node::gauge_of(room, census))}};
     };
   }
   CO_TRY(parts.server, http::Server::create(co_await asio::this_coro::executor, std::move(setup)));
@@ -230,6 +232,7 @@ async::Task<void> serve(Opened& opened) {
   node::Room room{opened.start,
                   settings.fleet ? std::optional{place.slots} : std::optional<std::uint64_t>{},
                   opened.is_draining};
+  node::Census census{executor};
   node::Quotas quotas{settings, opened.clock};
   node::FleetPolicy policy{
       {.admission = admission, .quotas = quotas, .journal = opened.journal, .log = opened.log},
@@ -264,6 +267,7 @@ async::Task<void> serve(Opened& opened) {
                              .quotas = quotas,
                              .budgets = budgets,
                              .room = room,
+                             .census = census,
                              .networks = networks,
                              .brokers = brokers,
                              .events = events,
@@ -291,11 +295,26 @@ async::Task<void> serve(Opened& opened) {
                            .at_once = settings.transfers.at_once}};
   CO_TRY(os::Fd feed_directory, os::duplicate(opened.log_directory));
   node::AuditFeed feed{executor, opened.log, std::move(feed_directory)};
+  node::ImageKeeper keeper{executor, [&] { return launcher.open_keeper(); }};
+  api::e2b::Face e2b{executor,
+                     {.residents = residents,
+                      .settings = settings,
+                      .gate = gate,
+                      .clock = opened.clock,
+                      .ids = ids,
+                      .quotas = quotas,
+                      .archives = archives,
+                      .keeper = keeper,
+                      .log = opened.log,
+                      .disk = disk,
+                      .new_request_id = new_request_id},
+                     std::move(access_tokens)};
   std::unique_ptr<http::Server> server;
   api::Rest rest{executor,
                  {.residents = residents,
                   .room = room,
                   .policy = policy,
+                  .census = census,
                   .journal = opened.journal,
                   .brokers = brokers,
                   .settings = settings,
@@ -311,25 +330,12 @@ async::Task<void> serve(Opened& opened) {
                   .disk = disk,
                   .sealing = sealing,
                   .feed = feed,
+                  .e2b_row = [&e2b](const node::Resident& one) { return e2b.row_of(one); },
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
-  node::ImageKeeper keeper{executor, [&] { return launcher.open_keeper(); }};
-  api::e2b::Face e2b{executor,
-                     {.residents = residents,
-                      .settings = settings,
-                      .gate = gate,
-                      .clock = opened.clock,
-                      .ids = ids,
-                      .quotas = quotas,
-                      .archives = archives,
-                      .keeper = keeper,
-                      .log = opened.log,
-                      .disk = disk,
-                      .new_request_id = new_request_id},
-                     std::move(access_tokens)};
   std::optional<node::KeptListeners> listeners;
-  Parts parts{opened,  launcher,  backend, disk, sealing, networks, brokers,
-              monitor, residents, room,    rest, e2b,     server,   listeners};
+  Parts parts{opened,    launcher, backend, disk, sealing, networks, brokers,  monitor,
+              residents, room,     census,  rest, e2b,     server,   listeners};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

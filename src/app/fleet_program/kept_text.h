@@ -8,9 +8,9 @@
 #include "base/result.h"
 #include "os/fd.h"
 
-namespace cordon::gateway {
+namespace cordon::fleet_program {
 
 // `directory` is ours alone.
 Status keep_text(const os::Fd& directory, const std::string& name, std::string_view text);
 
-}  // namespace cordon::gateway
+}  // namespace cordon::fleet_program

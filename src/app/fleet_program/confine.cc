@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "confine.h"
+#include "app/fleet_program/confine.h"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -14,7 +14,7 @@
 #include "os/rlimit.h"
 #include "os/seccomp.h"
 
-namespace cordon::gateway {
+namespace cordon::fleet_program {
 namespace {
 
 namespace abi = os::abi;
@@ -31,14 +31,14 @@ Status grant(const os::LandlockRuleset& rules, const std::string& path, std::uin
   return rules.add_path(*opened, is_directory ? rights : rights & os::landlock_file_rights());
 }
 
-Status restrict_files(const fleet::GatewaySettings& settings) {
+Status restrict_files(const std::string& state) {
   const auto known = os::landlock_abi();
   if (!known) return {};
   // Ports are left alone: members of etcd and nodes have any, and come and go.
   os::LandlockRights wanted = os::landlock_rights_of(*known);
   wanted.net = 0;
   TRY(const os::LandlockRuleset rules, os::LandlockRuleset::create(wanted, *known));
-  TRY_DO(grant(rules, settings.state, kKeep));
+  TRY_DO(grant(rules, state, kKeep));
   for (const char* const place : {"/etc/ssl/openssl.cnf", "/usr/lib/ssl/openssl.cnf"}) {
     TRY_DO(grant(rules, place, kRead));
   }
@@ -50,13 +50,13 @@ Status restrict_files(const fleet::GatewaySettings& settings) {
 
 }  // namespace
 
-Status confine(const fleet::GatewaySettings& settings) {
+Status confine(const std::string& state) {
   TRY_DO(os::set_rlimit(os::Rlimit::core_size, {.soft = 0, .hard = 0}));
   TRY_DO(os::set_dumpable(false));
   TRY_DO(os::keep_none());
   TRY_DO(os::set_no_new_privs());
-  TRY_DO(restrict_files(settings));
+  TRY_DO(restrict_files(state));
   return os::seccomp_load(os::filter_program(os::FilterProfile::compat));
 }
 
-}  // namespace cordon::gateway
+}  // namespace cordon::fleet_program

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kept_text.h"
+#include "app/fleet_program/kept_text.h"
 
 #include "os/directory.h"
 #include "os/file.h"
 
-namespace cordon::gateway {
+namespace cordon::fleet_program {
 
 Status keep_text(const os::Fd& directory, const std::string& name, std::string_view text) {
   const std::string part = name + ".new";
@@ -14,4 +14,4 @@ Status keep_text(const os::Fd& directory, const std::string& name, std::string_v
   return os::renameat(directory, part.c_str(), directory, name.c_str(), os::Replace::allow);
 }
 
-}  // namespace cordon::gateway
+}  // namespace cordon::fleet_program

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/cell_index.h"
+
+#include <charconv>
+#include <utility>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace cordon::fleet {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kShared = "enforcement";
+// Of texts that nobody has any more: looked for when so many are known.
+constexpr std::size_t kManyShared = 4096;
+
+Error no_census(std::string_view what) {
+  return Error{Errc::invalid, "a node's census: " + std::string{what}};
+}
+
+std::string said_text(const json::object& of, std::string_view name) {
+  const json::value* const found = of.if_contains(name);
+  return found != nullptr && found->is_string() ? std::string{found->get_string()} : std::string{};
+}
+
+// "3 17"
+std::optional<Stamp> stamp_from(std::string_view text) {
+  Stamp at;
+  const char* const end = text.data() + text.size();
+  const auto [space, failure] = std::from_chars(text.data(), end, at.epoch);
+  if (failure != std::errc{} || space == end || *space != ' ') return std::nullopt;
+  const auto [last, other] = std::from_chars(space + 1, end, at.seq);
+  if (other != std::errc{} || last != end) return std::nullopt;
+  return at;
+}
+
+std::map<std::string, std::string> labels_in(const json::object& row) {
+  std::map<std::string, std::string> labels;
+  const json::value* const found = row.if_contains("labels");
+  if (found == nullptr || !found->is_object()) return labels;
+  for (const auto& [name, value] : found->get_object()) {
+    if (value.is_string()) labels.emplace(name, value.get_string());
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::shared_ptr<const std::string> CellIndex::shared(std::string text) {
+  if (const auto found = shared_.find(text); found != shared_.end()) {
+    if (auto there = found->second.lock()) return there;
+  }
+  if (shared_.size() >= kManyShared) {
+    std::erase_if(shared_, [](const auto& one) { return one.second.expired(); });
+  }
+  auto made = std::make_shared<const std::string>(std::move(text));
+  shared_.insert_or_assign(*made, made);
+  return made;
+}
+
+void CellIndex::count_one(const Row& row, bool is_more) {
+  if (!row.is_counted) return;
+  if (is_more) {
+    ++counts_[row.tenant];
+    return;
+  }
+  const auto found = counts_.find(row.tenant);
+  if (--found->second == 0) counts_.erase(found);
+}
+
+void CellIndex::settle(const Row& row) {
+  if (!row.unit.empty()) settled_(row.tenant, row.unit);
+}
+
+void CellIndex::put(Told& told, std::string id, Row row) {
+  // Not in the count before all was said: then it is in place of what was there.
+  if (told.fresh) {
+    told.fresh->insert_or_assign(std::move(id), std::move(row));
+    return;
+  }
+  remove(told, id);
+  count_one(row, true);
+  settle(row);
+  told.rows.emplace(std::move(id), std::move(row));
+}
+
+void CellIndex::remove(Told& told, std::string_view id) {
+  Rows& rows = told.fresh ? *told.fresh : told.rows;
+  const auto found = rows.find(id);
+  if (found == rows.end()) return;
+  if (!told.fresh) count_one(found->second, false);
+  rows.erase(found);
+}
+
+void CellIndex::begin(NodeId node) {
+  Told& told = told_[node];
+  told.fresh.emplace();
+  told.read_at.reset();
+}
+
+Result<bool> CellIndex::took(NodeId node, std::string_view line, Ticks now) {
+  const auto known = told_.find(node);
+  if (known == told_.end()) return no_census("of a node that has not begun");
+  Told& told = known->second;
+  boost::system::error_code error;
+  json::value said = json::parse(line, error);
+  if (error || !said.is_object()) return no_census("no object");
+  json::object& object = said.get_object();
+  if (const std::string at = said_text(object, "at"); !at.empty()) {
+    const auto stamp = stamp_from(at);
+    if (!stamp) return no_census("`at`");
+    if (told.fresh) {
+      for (const auto& [id, row] : told.rows) count_one(row, false);
+      told.rows = *std::exchange(told.fresh, std::nullopt);
+      for (const auto& [id, row] : told.rows) {
+        count_one(row, true);
+        settle(row);
+      }
+    }
+    told.at = *stamp;
+    told.read_at = now;
+    return true;
+  }
+  const json::value* const built = object.if_contains("build");
+  Row row{.tenant = said_text(object, "tenant"),
+          .labels = {},
+          .text = {},
+          .shared = {},
+          .e2b = {},
+          .is_paused = false,
+          .unit = said_text(object, "unit"),
+          .is_counted = built == nullptr || !built->is_bool() || !built->get_bool()};
+  if (const std::string gone = said_text(object, "gone"); !gone.empty()) {
+    if (!is_of_(gone, node)) return no_census("a name of another node");
+    // It may have come and gone unseen.
+    settle(row);
+    remove(told, gone);
+    return false;
+  }
+  std::string id = said_text(object, "id");
+  if (json::value* const sandbox = object.if_contains("sandbox")) {
+    if (!sandbox->is_object()) return no_census("`sandbox`");
+    json::object& shown = sandbox->get_object();
+    id = said_text(shown, "id");
+    row.tenant = said_text(shown, "tenant");
+    row.labels = labels_in(shown);
+    if (const json::value* const alike = shown.if_contains(kShared)) {
+      row.shared = shared(json::serialize(*alike));
+      shown.erase(kShared);
+    }
+    row.text = json::serialize(shown);
+    const json::value* const e2b = object.if_contains("e2b");
+    if (e2b != nullptr && e2b->is_object()) {
+      row.e2b = json::serialize(*e2b);
+      row.is_paused = said_text(e2b->get_object(), "state") == "paused";
+    }
+  }
+  if (id.empty() || row.tenant.empty()) return no_census("a line that says nothing");
+  if (!is_of_(id, node)) return no_census("a name of another node");
+  put(told, std::move(id), std::move(row));
+  return false;
+}
+
+void CellIndex::broke_off(NodeId node) {
+  const auto found = told_.find(node);
+  if (found == told_.end()) return;
+  found->second.fresh.reset();
+  found->second.read_at.reset();
+}
+
+void CellIndex::forget(NodeId node) {
+  const auto found = told_.find(node);
+  if (found == told_.end()) return;
+  for (const auto& [id, row] : found->second.rows) count_one(row, false);
+  told_.erase(found);
+}
+
+bool CellIndex::has(NodeId node, const Stamp& at) const {
+  const auto found = told_.find(node);
+  return found != told_.end() && found->second.read_at && found->second.at >= at;
+}
+
+std::optional<Ticks> CellIndex::read_at(NodeId node) const {
+  const auto found = told_.find(node);
+  return found == told_.end() ? std::nullopt : found->second.read_at;
+}
+
+std::uint64_t CellIndex::count(const std::string& tenant) const {
+  const auto found = counts_.find(tenant);
+  return found == counts_.end() ? 0 : found->second;
+}
+
+const CellIndex::Rows* CellIndex::rows(NodeId node) const {
+  const auto found = told_.find(node);
+  return found == told_.end() ? nullptr : &found->second.rows;
+}
+
+std::size_t CellIndex::size() const noexcept {
+  std::size_t all = 0;
+  for (const auto& [node, told] : told_) all += told.rows.size();
+  return all;
+}
+
+}  // namespace cordon::fleet

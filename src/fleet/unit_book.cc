@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/unit_book.h"
+
+namespace cordon::fleet {
+
+void UnitBook::begin(std::optional<std::uint64_t> index) {
+  if (index == index_) return;
+  index_ = index;
+  next_ = 1;
+  accounts_.clear();
+}
+
+void UnitBook::settle(const std::string& tenant, const wire::Unit& unit) {
+  if (unit.index != index_) return;
+  const auto found = accounts_.find(tenant);
+  if (found != accounts_.end()) found->second->units.settle(unit.number);
+}
+
+void UnitBook::forget_void(Ticks all_read) {
+  for (const auto& [tenant, account] : accounts_) account->units.forget_void(all_read);
+}
+
+UnitBook::Shared UnitBook::account(const std::string& tenant) {
+  Shared& account = accounts_[tenant];
+  if (!account) account = std::make_shared<Account>(Account{.units = TenantUnits{cell_}});
+  return account;
+}
+
+TenantUnits::Chunk UnitBook::take(Account& account, std::uint64_t running, std::uint32_t wanted,
+                                  Ticks now) {
+  const TenantUnits::Chunk chunk = account.units.take(next_, running, wanted, now);
+  next_ += chunk.count;
+  return chunk;
+}
+
+}  // namespace cordon::fleet

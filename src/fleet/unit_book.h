@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units of all tenants in one cell, for as long as one index of it acts (pure).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "fleet/tenant_units.h"
+#include "wire/unit.h"
+
+namespace cordon::fleet {
+
+class UnitBook {
+ public:
+  explicit UnitBook(Cell cell) : cell_{cell} {}
+
+  // Of an index of another number nothing holds. The same: nothing changes.
+  void begin(std::optional<std::uint64_t> index);
+
+  // A node has told of a sandbox that began by it, or a gateway gives it back. Of another index:
+  // nothing.
+  void settle(const std::string& tenant, const wire::Unit& unit);
+  void forget_void(Ticks all_read);
+
+  struct Account {
+    TenantUnits units;
+    bool is_claimed = false;  // no change of an index before us can come any more
+    bool is_busy = false;     // somebody confers for it
+    Ticks asked_at{};
+    Ticks conferred_at{};
+  };
+  // Its owners: the book, and who confers for it while a term may end.
+  using Shared = std::shared_ptr<Account>;
+  // Of a tenant that is asked for; made where there is none.
+  Shared account(const std::string& tenant);
+  void close(const std::string& tenant) { accounts_.erase(tenant); }
+  const std::map<std::string, Shared>& accounts() const noexcept { return accounts_; }
+
+  TenantUnits::Chunk take(Account& account, std::uint64_t running, std::uint32_t wanted, Ticks now);
+
+ private:
+  Cell cell_;
+  std::optional<std::uint64_t> index_;
+  std::uint64_t next_ = 1;
+  std::map<std::string, Shared> accounts_;
+};
+
+}  // namespace cordon::fleet
