@@ -127,7 +127,10 @@ void Nodes::drains(NodeId node, bool is_draining) {
   roster_.drains(node, is_draining, clock_.ticks());
 }
 
-void Nodes::silent(NodeId node) { roster_.unanswered(node, clock_.ticks()); }
+void Nodes::silent(NodeId node) {
+  roster_.unanswered(node, clock_.ticks());
+  if (const auto link = links_.find(node); link != links_.end()) link->second->drop_idle();
+}
 
 async::Task<void> Nodes::send(NodeConnection& to, NodeId node, Question question) {
   if (question.fields.empty()) {
