@@ -72,6 +72,14 @@ Nodes::Nodes(LinkHouse& house, Reissue& reissue, const Clock& clock, Rules rules
 
 async::Task<void> Nodes::follow_cell(etcd::Client& client, std::uint16_t cell) {
   co_return co_await follow(client, cell, roster_, clock_, [this](const Roster::News& news) {
+    if (news.what == Members::News::expelled) {
+      log(LogLevel::warning, "fleet", "a node was expelled", {{"node", to_string(news.node)}});
+      // Nobody waits any longer for what it says.
+      if (const auto link = links_.find(news.node); link != links_.end()) link->second->close_all();
+      return;
+    }
+    // What was asked of it came to others while it was dead: whoever asks again asks those.
+    if (news.was_dead) joined_at_[news.node] = clock_.ticks();
     if (news.what == Members::News::joined) joined_at_.try_emplace(news.node, clock_.ticks());
     log(LogLevel::info, "fleet", "a node",
         {{"node", to_string(news.node)},

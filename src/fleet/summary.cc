@@ -54,6 +54,11 @@ std::string encode(const Summary& summary) {
   wire::JsonWriter out;
   out.begin_object();
   out.number("format", kFormat);
+  if (summary.is_expelled) {
+    out.boolean("expelled", true);
+    out.end_object();
+    return out.take();
+  }
   out.text("address", summary.address);
   out.number("epoch", std::uint64_t{summary.gauge.at.epoch});
   out.number("seq", summary.gauge.at.seq);
@@ -74,6 +79,10 @@ Result<Summary> decode_summary(std::string_view text) {
   if (read->table() == nullptr) return Error{Errc::invalid, "a node's summary: no object"};
   const Value& all = *read;
   TRY_DO(number(all, "format", kFormat, kFormat));
+  const Value* const expelled = all.find("expelled");
+  if (expelled != nullptr && expelled->boolean() == nullptr) return wrong("expelled");
+  if (expelled != nullptr && *expelled->boolean())
+    return Summary{.address = {}, .is_expelled = true};
   Summary summary;
   TRY(summary.address, text_at(all, "address"));
   TRY_DO(check_address(summary.address));

@@ -35,6 +35,9 @@ struct Summary {
   Gauge gauge;
   bool is_draining = false;  // nothing new
   std::uint64_t saying = 0;  // tells two writings of the same apart; nobody reads it
+  // Nobody's place any more: written by an operator in place of what the node said. All else is
+  // empty then.
+  bool is_expelled = false;
   friend bool operator==(const Summary&, const Summary&) = default;
 };
 
