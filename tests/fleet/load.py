@@ -203,11 +203,15 @@ class Load:
         self.count = kept
         self.kept = {}      # id: its node
 
-    def __enter__(self):
+    def keep(self):
+        """As many as there should be."""
         while len(self.kept) < self.count:
             _, sandbox = self.asker.create()
             self.asker.about(sandbox, "start", "POST", "/processes", {"command": ["/usr/bin/sleep", "100000"]})
             self.kept[sandbox] = self.fleet.node_of(sandbox)
+
+    def __enter__(self):
+        self.keep()
         self.threads = [threading.Thread(target=worker.work, daemon=True) for worker in self.workers]
         for thread in self.threads:
             thread.start()

@@ -301,6 +301,12 @@ def expelled(fleet):
         if two.registrar.poll() is not None:
             two.start_registrar()
         fleet.settle(30)
+        # For a key it is the last to be asked for a while, and it is asked.
+        operator.ask("POST", f"/v1/fleet/nodes/{fleet.nodes[0].id}/drain")
+        keyed = made(client, None, **{"Idempotency-Key": "anew"})
+        expect(fleet.node_of(keyed) is two, "made elsewhere than where there is room")
+        operator.ask("POST", f"/v1/fleet/nodes/{fleet.nodes[0].id}/resume")
+        gone(client, [keyed])
         for sandbox in sandboxes:
             equal(operator.ask("DELETE", f"/v1/sandboxes/{sandbox}").status, 200)
     return f"asked for {last_good:.2f} s longer"
