@@ -208,7 +208,7 @@ TEST_F(VerifyTest, FindsAShorterLogByAnAnchoredHead) {
 }
 
 // C255.
-// C255: whoever holds the other one finds it.
+// C255, C310: whoever holds the other one finds it.
 TEST_F(VerifyTest, FindsTwoHeadsOfOneSize) {
   Head other = heads_[1];
   other.root[0] ^= std::byte{1};

@@ -2,6 +2,7 @@
 #include "fleet/gateway.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -357,20 +358,17 @@ std::vector<NodeId> Gateway::living() const {
 }
 
 std::vector<NodeId> Gateway::ranked(std::string_view what) const {
-  std::vector<std::pair<Digest, NodeId>> drawn;
+  // Those that other gateways may not know yet come last: they are asked only where all before them
+  // have refused, which nobody forgets as long as they are new.
+  std::vector<std::tuple<bool, Digest, NodeId>> drawn;
   for (const NodeId node : living()) {
-    if (!parts_.nodes.is_settled(node)) continue;
-    drawn.emplace_back(sha256({as_bytes(what), as_bytes(to_string(node))}), node);
-  }
-  // All have come at once, with us before them: then they are what there is.
-  if (drawn.empty()) {
-    for (const NodeId node : living()) {
-      drawn.emplace_back(sha256({as_bytes(what), as_bytes(to_string(node))}), node);
-    }
+    drawn.emplace_back(!parts_.nodes.is_settled(node),
+                       sha256({as_bytes(what), as_bytes(to_string(node))}), node);
   }
   std::ranges::sort(drawn);
   std::vector<NodeId> nodes;
-  for (const auto& [digest, node] : drawn) nodes.push_back(node);
+  nodes.reserve(drawn.size());
+  for (const auto& [is_new, digest, node] : drawn) nodes.push_back(node);
   return nodes;
 }
 

@@ -63,6 +63,18 @@ void Members::lease_gone(NodeId node, Ticks now) {
   if (are_many(node.cell, lately)) frozen_[node.cell] = true;
 }
 
+bool Members::expel(NodeId node, Ticks now) {
+  Member& member = members_[node];
+  if (member.summary.is_expelled) return false;
+  // Also its stamp: whoever is let in anew in its place begins anew.
+  member.summary = Summary{.address = {}, .is_expelled = true};
+  member.is_dead = true;
+  member.has_lease = false;
+  member.lease_gone_at = now;
+  thaw(node.cell);
+  return true;
+}
+
 void Members::restored(NodeId node, const Summary& summary, Ticks now) {
   const auto [at, is_new] = members_.try_emplace(node);
   if (!is_new) return;

@@ -37,6 +37,7 @@ class Members {
     joined,
     reborn,    // another start of the node: what it had before is gone
     returned,  // was given up, and is the same start all the same
+    expelled,
   };
 
   explicit Members(Rules rules) : rules_{rules} {}
@@ -45,6 +46,9 @@ class Members {
   News seen(NodeId node, const Summary& summary, Ticks now);
   // Its key is gone.
   void lease_gone(NodeId node, Ticks now);
+  // Its key says that it has been expelled: dead at once, whatever it answers, until its own key
+  // stands there again. False: that was known.
+  bool expel(NodeId node, Ticks now);
   // Known from before, at the start of an observer that may not reach etcd: without a lease, and
   // not for that in doubt. Of a node that is known: nothing.
   void restored(NodeId node, const Summary& summary, Ticks now);

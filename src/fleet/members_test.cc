@@ -190,6 +190,22 @@ TEST(Members, WhoWasGivenUpComesBackByItsKeyAlone) {
   EXPECT_EQ(cell.of(0), Standing::placeable);
 }
 
+// C307
+TEST(Members, WhoWasExpelledIsDeadHoweverItAnswersUntilItsOwnKeyIsBack) {
+  Observed cell{20};
+  cell.probe(1, 0, 20);
+  EXPECT_EQ(cell.of(0), Standing::placeable);
+  EXPECT_TRUE(cell.members.expel(in_cell_1(0), cell.now));
+  EXPECT_FALSE(cell.members.expel(in_cell_1(0), cell.now)) << "told once";
+  cell.probe(600, 0, 20);
+  EXPECT_EQ(cell.of(0), Standing::dead);
+  cell.members.lease_gone(in_cell_1(0), cell.now);
+  EXPECT_EQ(cell.of(0), Standing::dead) << "whoever takes the word away brings nobody back";
+  EXPECT_EQ(cell.members.seen(in_cell_1(0), said(0, 0), cell.now), News::returned)
+      << "another machine in its place, which begins anew";
+  EXPECT_EQ(cell.of(0), Standing::placeable);
+}
+
 TEST(Members, ADrainingNodeTakesNothingNew) {
   Observed cell{20};
   Summary draining = said(2);

@@ -2,6 +2,7 @@
 #include "fleet/node_link.h"
 
 #include <charconv>
+#include <span>
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -23,6 +24,9 @@ using asio::ip::tcp;
 // Of a connection and its handshake. Nodes are near.
 constexpr std::chrono::seconds kConnect{3};
 constexpr std::size_t kTurn = std::size_t{256} << 10U;
+// A record of TLS that is part of more; and how much is taken at once of what has come.
+constexpr std::size_t kLargeRecord = std::size_t{8} << 10U;
+constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
 // Before: check_address() holds.
 tcp::endpoint endpoint_of(std::string_view address) {
@@ -52,10 +56,11 @@ async::Task<tcp::socket> connected(asio::any_io_executor executor, tcp::endpoint
 
 struct NodeConnection::Wire {
   Wire(tcp::socket socket, LinkHouse& house)
-      : stream{std::move(socket), {}, house.watchdog}, inbox{stream, house.room} {
+      : stream{std::move(socket), {}, house.watchdog}, room{house.room}, inbox{stream, room} {
     stream.set_patience(http::kUnlimited);
   }
   http::Stream stream;
+  std::span<char> room;  // the house's
   http::SharedInbox inbox;
   std::size_t since_turn = 0;  // read without another's turn
 };
@@ -91,6 +96,13 @@ async::Task<std::string> NodeConnection::read_some() {
     CO_TRY(const std::string_view bytes, co_await wire->inbox.next(Ticks::max()));
     std::string copy{bytes};
     wire->inbox.keep({});
+    // Of a stream: what has come already goes on with it, in one go. An error or the end is told
+    // again by the next read, as TLS does.
+    while (wire->stream.is_tls() && bytes.size() >= kLargeRecord && copy.size() < kPiece) {
+      const auto more = wire->stream.read_now(wire->room);
+      if (!more || *more == 0) break;
+      copy.append(wire->room.data(), *more);
+    }
     // A node that never lets us wait would have the loop's thread for itself.
     wire->since_turn += copy.size();
     if (wire->since_turn >= kTurn) {

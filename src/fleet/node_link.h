@@ -70,6 +70,8 @@ class NodeLink {
   void give_back(std::string address, std::unique_ptr<http::FarEnd> connection);
   // Those that have been idle for too long, or all.
   void close_idle(Ticks now);
+  // None is taken again: what does not answer now would swallow a request on an old one.
+  void drop_idle() { idle_.clear(); }
   // Also those that are lent: who waits on one gets an error.
   void close_all();
 

@@ -70,6 +70,14 @@ Nodes::Nodes(LinkHouse& house, Reissue& reissue, const Clock& clock, Rules rules
 
 async::Task<void> Nodes::follow_cell(etcd::Client& client, std::uint16_t cell) {
   co_return co_await follow(client, cell, roster_, clock_, [this](const Roster::News& news) {
+    if (news.what == Members::News::expelled) {
+      log(LogLevel::warning, "fleet", "a node was expelled", {{"node", to_string(news.node)}});
+      // Nobody waits any longer for what it says.
+      if (const auto link = links_.find(news.node); link != links_.end()) link->second->close_all();
+      return;
+    }
+    // What was asked of it came to others while it was dead: whoever asks again asks those.
+    if (news.was_dead) joined_at_[news.node] = clock_.ticks();
     if (news.what == Members::News::joined) joined_at_.try_emplace(news.node, clock_.ticks());
     log(LogLevel::info, "fleet", "a node",
         {{"node", to_string(news.node)},
@@ -125,7 +133,10 @@ void Nodes::drains(NodeId node, bool is_draining) {
   roster_.drains(node, is_draining, clock_.ticks());
 }
 
-void Nodes::silent(NodeId node) { roster_.unanswered(node, clock_.ticks()); }
+void Nodes::silent(NodeId node) {
+  roster_.unanswered(node, clock_.ticks());
+  if (const auto link = links_.find(node); link != links_.end()) link->second->drop_idle();
+}
 
 async::Task<void> Nodes::send(NodeConnection& to, NodeId node, Question question) {
   if (question.fields.empty()) {

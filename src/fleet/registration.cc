@@ -46,10 +46,11 @@ Registration::Registration(etcd::Client& client, NodeId node, std::uint32_t epoc
       key_{client, key_of(node),
            [this](const etcd::KeyValue& standing) { return may_replace(standing); }} {}
 
-// Nobody but this node can write its key. What cannot be read was not written by a later start.
+// Nobody but this node and an operator can write its key. What cannot be read was not written by a
+// later start.
 bool Registration::may_replace(const etcd::KeyValue& standing) const {
   const auto summary = decode_summary(standing.value);
-  return !summary || summary->gauge.at.epoch <= epoch_;
+  return !summary || (!summary->is_expelled && summary->gauge.at.epoch <= epoch_);
 }
 
 asio::awaitable<void> Registration::keep(std::shared_ptr<Holding> holding) {

@@ -29,10 +29,18 @@ std::vector<Roster::News> Roster::took(std::uint16_t cell, std::span<const etcd:
           {{"node", to_string(*node)}, {"why", summary.error().text()}});
       continue;
     }
+    if (summary->is_expelled) {
+      if (members_.expel(*node, now)) {
+        placement_.forget(*node);
+        news.push_back({.node = *node, .what = Members::News::expelled});
+      }
+      continue;
+    }
+    const bool was_dead = members_.standing(*node, now) == Standing::dead;
     const Members::News what = members_.seen(*node, *summary, now);
     placement_.gauge(*node, summary->gauge);
     if (what != Members::News::updated && what != Members::News::stale) {
-      news.push_back({.node = *node, .what = what});
+      news.push_back({.node = *node, .what = what, .was_dead = was_dead});
     }
   }
   // Of all: a freeze begins and ends with others.
@@ -69,7 +77,7 @@ void Roster::allow(NodeId node, Ticks now) {
 
 std::optional<std::string> Roster::address_of(NodeId node) const {
   const Summary* const summary = members_.summary(node);
-  if (summary == nullptr) return std::nullopt;
+  if (summary == nullptr || summary->is_expelled) return std::nullopt;
   return summary->address;
 }
 
@@ -96,8 +104,12 @@ void Roster::restore(std::string_view text, Ticks now) {
     const auto node = node_of(line.substr(0, space));
     const auto summary = decode_summary(line.substr(space + 1));
     if (!node || !summary) continue;
-    members_.restored(*node, *summary, now);
-    placement_.gauge(*node, summary->gauge);
+    if (summary->is_expelled) {
+      members_.expel(*node, now);
+    } else {
+      members_.restored(*node, *summary, now);
+      placement_.gauge(*node, summary->gauge);
+    }
     allow(*node, now);
   }
 }

@@ -26,6 +26,7 @@ class Roster {
   struct News {
     NodeId node;
     Members::News what = Members::News::updated;
+    bool was_dead = false;  // until now
   };
 
   Roster(Members::Rules rules, Placement::Random random)

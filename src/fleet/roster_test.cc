@@ -50,6 +50,7 @@ TEST(Roster, PlacesNothingWhereTheLeaseIsGoneAndStillAsksThere) {
   EXPECT_EQ(roster.address_of(in_cell_1(0)), "192.0.2.1:7070");
 }
 
+// C310
 TEST(Roster, BelievesAKeyOnlyOfItsCellAndASummaryOnlyThatCanBe) {
   Roster roster{Members::Rules{}, any(1)};
   const std::string good = encode(with_room(5));
@@ -64,6 +65,7 @@ TEST(Roster, BelievesAKeyOnlyOfItsCellAndASummaryOnlyThatCanBe) {
   EXPECT_TRUE(roster.choose("a")) << "the same, where it stands";
 }
 
+// C308
 TEST(Roster, AnAnswerKnowsBetterThanAnOlderKey) {
   Roster roster = of_nodes(1);
   EXPECT_EQ(roster.free_of(in_cell_1(0)), 5U);
@@ -76,11 +78,31 @@ TEST(Roster, AnAnswerKnowsBetterThanAnOlderKey) {
   EXPECT_TRUE(roster.choose("a"));
 }
 
+TEST(Roster, KnowsWhoWasExpelledAlsoAfterItsOwnNextStart) {
+  Roster roster = of_nodes(2);
+  const auto news =
+      roster.took(1, {{key_put(key_of(in_cell_1(0)), R"({"format":1,"expelled":true})")}}, kNow);
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].what, Members::News::expelled);
+  EXPECT_FALSE(roster.address_of(in_cell_1(0))) << "nobody connects there";
+  for (int time = 0; time < 20; ++time) EXPECT_EQ(roster.choose("a"), in_cell_1(1));
+  Roster next{Members::Rules{}, any(1)};
+  next.restore(roster.saved(), kNow);
+  EXPECT_EQ(next.standing(in_cell_1(0), kNow), Standing::dead);
+  EXPECT_FALSE(next.address_of(in_cell_1(0)));
+  EXPECT_EQ(next.address_of(in_cell_1(1)), "192.0.2.1:7070");
+}
+
 TEST(Roster, TellsOfANewStart) {
   Roster roster = of_nodes(1);
   const auto news = roster.took(1, {{key_put(in_cell_1(0), with_room(5, 2))}}, kNow);
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].what, Members::News::reborn);
+  EXPECT_FALSE(news[0].was_dead);
+  roster.took(1, {{key_put(key_of(in_cell_1(0)), R"({"format":1,"expelled":true})")}}, kNow);
+  const auto later = roster.took(1, {{key_put(in_cell_1(0), with_room(5, 3))}}, kNow);
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_TRUE(later[0].was_dead) << "whose keys came to others meanwhile";
 }
 
 TEST(Roster, WhenAllKeysGoItGoesOnWithThoseThatAnswer) {

@@ -44,6 +44,11 @@ std::string encode(const Summary& summary) {
   wire::JsonWriter out;
   out.begin_object();
   out.number("format", kSummaryFormat);
+  if (summary.is_expelled) {
+    out.boolean("expelled", true);
+    out.end_object();
+    return out.take();
+  }
   out.text("address", summary.address);
   out.number("epoch", std::uint64_t{summary.gauge.at.epoch});
   out.number("seq", summary.gauge.at.seq);
@@ -70,6 +75,10 @@ Result<Summary> decode_summary(std::string_view text) {
   if (read->table() == nullptr) return Error{Errc::invalid, "a node's summary: no object"};
   const ValueFields all{*read, "a node's summary"};
   TRY_DO(all.number("format", kSummaryFormat, kSummaryFormat));
+  if (all.find("expelled") != nullptr) {
+    TRY(const bool is_expelled, all.truth("expelled"));
+    if (is_expelled) return Summary{.address = {}, .is_expelled = true};
+  }
   Summary summary;
   TRY(summary.address, all.text("address", kLongestSummary));
   TRY_DO(check_address(summary.address));

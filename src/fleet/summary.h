@@ -41,6 +41,9 @@ struct Summary {
   std::string why{};
   std::uint64_t turned_away = 0;
   std::uint64_t saying = 0;  // tells two writings of the same apart; nobody reads it
+  // Nobody's place any more: written by an operator in place of what the node said. All else is
+  // empty then.
+  bool is_expelled = false;
   friend bool operator==(const Summary&, const Summary&) = default;
 };
 

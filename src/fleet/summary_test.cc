@@ -59,12 +59,22 @@ TEST(Summary, TellsOfThePolicyWhereThereIsSomethingToTell) {
   }
 }
 
+TEST(Summary, SaysOfANodeThatWasExpelledNothingElse) {
+  const auto read = decode_summary(R"({"format":1,"expelled":true})");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_TRUE(read->is_expelled);
+  EXPECT_EQ(*decode_summary(encode(*read)), *read);
+  EXPECT_FALSE(decode_summary(R"({"format":1,"expelled":1})"));
+  EXPECT_FALSE(decode_summary(R"({"format":1,"expelled":false})")) << "all of it is missing";
+}
+
 TEST(Summary, OfALaterVersionMaySayMore) {
   std::string text = encode(whole());
   text.insert(text.size() - 1, R"(,"colour":"blue")");
   EXPECT_TRUE(decode_summary(text));
 }
 
+// C309
 TEST(Summary, RefusesWhatANodeCannotBe) {
   const std::string good = encode(whole());
   const auto with = [&](std::string_view from, std::string_view to) {

@@ -187,7 +187,7 @@ def quorum_is_lost(cluster):
 
 
 def rights(cluster):
-    """By certificate alone a node writes its own key, reads what it must, and no more; without rights in force it could do all."""
+    """C305: by certificate alone a node writes its own key, reads what it must, and no more; without rights in force it could do all."""
     for node in ("n1", "n2"):
         cluster.control("user", "add", node, "--no-password")
         cluster.control("role", "add", node)

@@ -86,7 +86,7 @@ def nothing_written(fleet):
 
 
 def same_key(fleet):
-    """The same key makes one sandbox, by whichever gateways and however many at once."""
+    """C308: the same key makes one sandbox, by whichever gateways and however many at once."""
     def ask(number):
         with fleet.gateways[number % 2].client(tenant="a") as client:
             return client.ask("POST", "/v1/sandboxes", {}, fields={"Idempotency-Key": "one"})
@@ -145,7 +145,7 @@ def streamed(gateway, path, token):
 
 
 def taken_back(fleet):
-    """A token that is taken back at one gateway holds nowhere within a second, and what goes on with it ends: also while etcd is away."""
+    """C307: a token that is taken back at one gateway holds nowhere within a second, and what goes on with it ends: also while etcd is away."""
     one, other = fleet.gateways
     told = []
     for is_away in (False, True):
@@ -259,7 +259,7 @@ def gateway_dies(fleet):
 
 
 def rights(fleet):
-    """A token of the fleet is none of a node, and a node's none of the fleet; what a node is shown holds at that node alone."""
+    """C306: a token of the fleet is none of a node, and a node's none of the fleet; what a node is shown holds at that node alone."""
     one, other = fleet.nodes[:2]
     gateway = fleet.gateways[0]
     fleet_token = fleet.mint("--tenant", "a")

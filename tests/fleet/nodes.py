@@ -22,7 +22,7 @@ def registered(cluster, epoch, number=7, first=0, ttl=TTL):
 
 
 def registration(cluster):
-    """A node is there while it lives, writes when it has something to say, and yields to its later start."""
+    """C305: a node is there while it lives, writes when it has something to say, and yields to its later start."""
     client = cluster.client()
     watch = client.begin("watch", "/cordon/cells/1/nodes/")
     client.next(watch)
@@ -118,7 +118,7 @@ def seen_by_a_gateway(cluster):
 
 
 def by_certificate(cluster):
-    """A node registers as what its certificate says, and as nobody else; a gateway reads all of them and writes none."""
+    """C305: a node registers as what its certificate says, and as nobody else; a gateway reads all of them and writes none."""
     for user, kind, where in (("node-7", "readwrite", [KEY]), ("gateway", "read", ["--prefix=true", "/cordon/cells/"])):
         cluster.control("user", "add", user, "--no-password")
         cluster.control("role", "add", user)

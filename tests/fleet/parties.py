@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet of the test's own: three members of etcd, gateways and nodes, each with an address of its own in a network namespace of its own."""
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -18,6 +19,9 @@ from cluster import expect, openssl, wait_until  # noqa: E402
 from daemon import Client, Daemon  # noqa: E402
 
 CELL = 1
+CLONE_NEWNET = 0x40000000
+LIBC = ctypes.CDLL(None, use_errno=True)
+FLOOR = "networks_ahead = 0\ngroups_ahead = 2\nsandboxes_ahead = 2\nengines_ahead = 0\n"
 TOOLS = ("etcd", "etcdctl", "openssl", "ip", "nsenter")
 
 
@@ -54,6 +58,19 @@ class Network:
             ip("-n", space, "link", "set", device, "up")
         return ["nsenter", f"--net=/run/netns/{space}"]
 
+    @contextlib.contextmanager
+    def inside(self, name):
+        """This thread is there meanwhile: sockets that it makes stay there."""
+        def enter(path):
+            with open(path, "rb") as space:
+                expect(LIBC.setns(space.fileno(), CLONE_NEWNET) == 0, "setns", path, os.strerror(ctypes.get_errno()))
+        with open("/proc/thread-self/ns/net", "rb") as home:
+            enter(f"/run/netns/{self.joined[name]}")
+            try:
+                yield
+            finally:
+                enter(f"/proc/thread-self/fd/{home.fileno()}")
+
     def cut(self, name, is_cut=True):
         """Pulls its cable, or puts it back."""
         ip("-n", self.hub, "link", "set", self.joined[name], "down" if is_cut else "up")
@@ -77,13 +94,13 @@ class Certificates:
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=authority",
                 "-keyout", place / "authority.key", "-out", self.authority)
 
-    def make(self, name, *also):
+    def make(self, name, *also, days=1):
         """`also`: "IP:10.0.0.1", "DNS:node-1-2"."""
         files = self.place / f"{name}.pem", self.place / f"{name}.key"
         request, extensions = self.place / f"{name}.csr", self.place / f"{name}.ext"
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}", "-keyout", files[1], "-out", request)
         extensions.write_text(f"subjectAltName={','.join((f'DNS:{name}', *also))}\n")
-        openssl("x509", "-req", "-days", "1", "-in", request, "-CA", self.authority, "-CAkey", self.place / "authority.key", "-CAcreateserial",
+        openssl("x509", "-req", "-days", days, "-in", request, "-CA", self.authority, "-CAkey", self.place / "authority.key", "-CAcreateserial",
                 "-extfile", extensions, "-out", files[0])
         for file in files:
             file.chmod(0o644)     # programs of several users read them
@@ -115,11 +132,12 @@ class Etcd:
         with open(self.place / f"m{number}.log", "ab") as log:
             self.members[number] = subprocess.Popen([*self.within[number], *words], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
-    def control(self, *words, number=0, check=True):
-        """etcdctl, as root."""
-        certificate, key = self.root
+    def control(self, *words, number=0, check=True, shows=None):
+        """etcdctl, as root, or with another certificate and its key; with none where `shows` is empty."""
+        shown = self.root if shows is None else shows
         done = subprocess.run([*self.within[number], "etcdctl", f"--endpoints=https://{self.addresses[number]}:2379", f"--cacert={self.authority}",
-                               f"--cert={certificate}", f"--key={key}", *map(str, words)], capture_output=True, text=True, env={**os.environ, "ETCDCTL_API": "3"})
+                               *(f"--{word}={file}" for word, file in zip(("cert", "key"), shown)), *map(str, words)],
+                              capture_output=True, text=True, env={**os.environ, "ETCDCTL_API": "3"})
         expect(not check or done.returncode == 0, words, done.stdout, done.stderr)
         return done.stdout or done.stderr
 
@@ -182,8 +200,8 @@ class Node:
         self.registrar = None
         fleet.etcd.allow(self.place.name, ("readwrite", f"=/cordon/cells/{CELL}/nodes/{number}"), ("read", "/cordon/revocations/"),
                          ("read", "/cordon/policy/"))
-        floor = "networks_ahead = 0\ngroups_ahead = 2\nsandboxes_ahead = 2\nengines_ahead = 0\n"
-        self.daemon = Daemon(fleet.programs, settings=fleet.node_settings, floor=floor, ranges=96, tools=fleet.tools, within=self.within, place=self.place)
+        self.daemon = Daemon(fleet.programs, settings=fleet.node_settings, floor=fleet.floor.format(number=number), ranges=fleet.ranges, tools=fleet.tools, within=self.within, place=self.place)
+        self.daemon.environment = lambda: fleet.environment(self)
 
     def start(self):
         first = self.fleet.nodes[0]
@@ -240,7 +258,7 @@ class Gateway:
     def start(self):
         with open(self.home / "log", "ab") as log:
             self.process = subprocess.Popen([*self.within, str(self.fleet.programs / "cordon-gateway"), "--config", str(self.config)], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log)
+                                            stdout=log, stderr=log, env=self.fleet.environment(self))
 
         def answers():
             expect(self.process.poll() is None, "the gateway ended:", self.log())
@@ -329,8 +347,11 @@ class Index:
 class Fleet:
     """A context: its processes, its files and its namespaces are gone at its end, also on failure."""
 
-    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=(), indexes=0):
+    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=(), indexes=0, floor=FLOOR, ranges=96, environment=None):
+        """`floor`: in it {number} is a node's. `environment`: of a party's programs, by the party; none: this process's own."""
         self.programs = pathlib.Path(programs).resolve()
+        self.floor, self.ranges = floor, ranges
+        self.environment = environment or (lambda party: None)
         self.counts, self.slots, self.node_settings, self.tools = (nodes, gateways, indexes), slots, node_settings, tools
         self.network = self.etcd = None
         self.nodes, self.gateways, self.indexes = [], [], []
