@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a gateway answers of the fleet's policy: how a release gets on, and who moves it.
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
@@ -64,15 +65,15 @@ struct Started {
       : admission{*Admission::create(settings, {})}, quotas{settings, clock} {
     auto kept = ledger.release();
     EXPECT_TRUE(kept);
-    journal.emplace(std::move(ledger));
+    journal_of_it = std::make_unique<journal::Journal>(std::move(ledger));
     auto directory = os::openat(os::at_cwd(), logs.c_str(), O_RDONLY | O_DIRECTORY);
     EXPECT_TRUE(directory);
     auto opened = audit::Log::open(*std::move(directory), clock);
     EXPECT_TRUE(opened);
     log = *std::move(opened);
-    policy.emplace(
+    policy = std::make_unique<FleetPolicy>(
         FleetPolicy::Parts{
-            .admission = admission, .quotas = quotas, .journal = *journal, .log = *log},
+            .admission = admission, .quotas = quotas, .journal = *journal_of_it, .log = *log},
         key_of(key));
     policy->restore(*kept);
   }
@@ -94,9 +95,9 @@ struct Started {
   SystemClock clock;
   Admission admission;
   Quotas quotas;
-  std::optional<journal::Journal> journal;
+  std::unique_ptr<journal::Journal> journal_of_it;
   std::unique_ptr<audit::Log> log;
-  std::optional<FleetPolicy> policy;
+  std::unique_ptr<FleetPolicy> policy;
 };
 
 TEST_F(FleetPolicyOf, ANodeHoldsFromThenOnAndOverItsDeath) {

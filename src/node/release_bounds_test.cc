@@ -62,7 +62,10 @@ TEST(ReleaseBounds, ACeilingMayNotAllowWhatTheNodesOwnDoesNot) {
           "[network]\negress_allowlist = [\"pypi.org:443\"]\n");
   for (const CeilingRow& row : kCeilings) {
     const gate::Release read = release(row.released);
-    ASSERT_TRUE(read.ceiling) << row.released;
+    if (!read.ceiling) {
+      ADD_FAILURE() << row.released;
+      continue;
+    }
     const std::string words = said(within_own_ceiling(*read.ceiling, bound, ""));
     if (row.said.empty()) {
       EXPECT_EQ(words, "") << row.released;

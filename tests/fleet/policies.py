@@ -187,7 +187,7 @@ POISONS = {
     "an image that is not there": (dict(text="[ceiling.filesystem]\nroot = \"image:none\"\n"), "could be made here"),
     "its text is not there": (dict(text="", with_text=False), "not in etcd"),
     "another text": (dict(text=release(90), digest="00"), "not the one that was pushed"),
-    "empty": (dict(text=""), "says nothing"),
+    "empty": (dict(text="\n"), "says nothing"),
 }
 
 
