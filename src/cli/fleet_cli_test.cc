@@ -29,7 +29,9 @@ TEST(FleetVerbs, WithoutAnybodyThereSayWhatToDo) {
   for (const auto& words : {std::vector{"node", "ls"},
                             {"node", "drain"},
                             {"node", "resume", "1.2"},
-                            {"fleet", "status"}}) {
+                            {"fleet", "status"},
+                            {"fleet", "quota"},
+                            {"fleet", "quota", "acme", "100", "--homes", "1,2"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 5) << words[1] << ran.err;
     EXPECT_NE(ran.err.find("no node at /nonexistent/gateway.sock"), std::string::npos) << ran.err;
@@ -48,6 +50,10 @@ TEST(FleetVerbs, RefuseWhatTheyDoNotUnderstand) {
                             {"node", "ls", "1.2"},
                             {"fleet"},
                             {"fleet", "ls"},
+                            {"fleet", "quota", "acme", "100"},
+                            {"fleet", "quota", "acme", "many", "--homes", "1"},
+                            {"fleet", "quota", "--remove"},
+                            {"fleet", "quota", "acme/b"},
                             {"fleet", "status", "https://gateway.example"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 2) << words.back() << ran.err;

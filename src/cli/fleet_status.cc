@@ -79,6 +79,7 @@ void add_fleet(CLI::App& app, Context& context) {
   verb->add_option("GATEWAY", flags->gateways, "more gateways to look at, beside that of --node");
   add_node_flags(*verb, flags->node);
   verb->callback([flags, &context] { status(*flags, context); });
+  add_fleet_quota(*group, context);
 }
 
 }  // namespace cordon::cli

@@ -227,7 +227,7 @@ class Gateway:
         self.socket = str(self.home / "gateway.sock")
         name = f"gateway-{number}"
         certificate, key = fleet.certificates.make(name, f"IP:{self.address}")
-        fleet.etcd.allow(name, ("read", "/cordon/cells/"), ("readwrite", "/cordon/revocations/"))
+        fleet.etcd.allow(name, ("read", "/cordon/cells/"), ("readwrite", "/cordon/revocations/"), ("readwrite", "/cordon/quotas/"))
         members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
         identity = fleet.etcd.settings(certificate, key)
         self.config = self.home / "gateway.toml"
