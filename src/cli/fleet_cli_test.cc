@@ -32,7 +32,9 @@ TEST(FleetVerbs, WithoutAnybodyThereSayWhatToDo) {
                             {"fleet", "status"},
                             {"fleet", "policy", "show"},
                             {"fleet", "policy", "resume"},
-                            {"fleet", "policy", "rollback"}}) {
+                            {"fleet", "policy", "rollback"},
+                            {"fleet", "quota"},
+                            {"fleet", "quota", "acme", "100", "--homes", "1,2"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 5) << words[1] << ran.err;
     EXPECT_NE(ran.err.find("no node at /nonexistent/gateway.sock"), std::string::npos) << ran.err;
@@ -54,6 +56,10 @@ TEST(FleetVerbs, RefuseWhatTheyDoNotUnderstand) {
                             {"fleet", "policy"},
                             {"fleet", "policy", "push"},
                             {"fleet", "policy", "push", "x", "--soak", "soon"},
+                            {"fleet", "quota", "acme", "100"},
+                            {"fleet", "quota", "acme", "many", "--homes", "1"},
+                            {"fleet", "quota", "--remove"},
+                            {"fleet", "quota", "acme/b"},
                             {"fleet", "status", "https://gateway.example"}}) {
     const Ran ran = cordon(words);
     EXPECT_EQ(ran.exit, 2) << words.back() << ran.err;

@@ -13,6 +13,8 @@ namespace cordon::cli {
 
 // `drain` and `resume`, below `group`.
 void add_node_changes(CLI::App& group, Context& context);
+// `quota`, below `group`.
+void add_fleet_quota(CLI::App& group, Context& context);
 
 // There is nothing at this path: of what only a gateway has, a node by itself says so.
 bool is_no_route(const NodeAnswer& answer);

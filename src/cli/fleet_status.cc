@@ -81,6 +81,7 @@ void add_fleet(CLI::App& app, Context& context) {
   add_node_flags(*verb, flags->node);
   verb->callback([flags, &context] { status(*flags, context); });
   add_fleet_policy(*group, context);
+  add_fleet_quota(*group, context);
 }
 
 }  // namespace cordon::cli

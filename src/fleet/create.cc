@@ -11,12 +11,11 @@
 #include "fleet/gateway.h"
 #include "http/connection.h"
 #include "wire/requests.h"
+#include "wire/unit.h"
 
 namespace cordon::fleet {
 namespace {
 
-constexpr std::size_t kMostTries = 4;
-constexpr std::string_view kIdempotencyField = "Idempotency-Key";
 // With which a node says that it has begun nothing, because it has no room.
 constexpr std::string_view kNoRoomField = "Cordon-No-Room";
 
@@ -38,13 +37,6 @@ class OnTheWay {
   bool has_ended_ = false;
 };
 
-wire::ProblemAnswer no_room() {
-  return {.status = 503,
-          .code = "CORDON-FLEET-FULL",
-          .detail = "no node that could be asked has room for another sandbox",
-          .remedy = "end some, or send it again later"};
-}
-
 // Which template a sandbox of E2B's is asked for; empty: one that every node has.
 std::string template_in(const std::string& body) {
   boost::system::error_code error;
@@ -57,6 +49,13 @@ std::string template_in(const std::string& body) {
 }
 
 }  // namespace
+
+wire::ProblemAnswer no_room() {
+  return {.status = 503,
+          .code = "CORDON-FLEET-FULL",
+          .detail = "no node that could be asked has room for another sandbox",
+          .remedy = "end some, or send it again later"};
+}
 
 std::vector<NodeId> Gateway::order_for(const Asked& asked) const {
   const auto& allowances = asked.bearer.authority.allowances();
@@ -83,8 +82,18 @@ async::Task<bool> Gateway::try_create(Asked& asked, NodeId node, const std::stri
     co_return false;
   }
   CO_TRY(http::RequestHead inner, head_for(asked, node));
+  if (tried.unit || tried.without_unit) {
+    // One that holds nowhere: what was made by the same key before is given all the same.
+    inner.fields.push_back(
+        {std::string{wire::kUnitField}, wire::to_text(tried.unit.value_or(wire::Unit{}))});
+  }
   http::Forward::Rules rules = rules_for(node);
-  rules.withholds = [](const http::ResponseHead& head) { return head.status == 503; };
+  tried.is_unit_used = true;
+  rules.withholds = [&tried](const http::ResponseHead& head) {
+    // What a node refuses as it is said, it has not begun.
+    if (head.status >= 400 && head.status < 500) tried.is_unit_used = false;
+    return head.status == 503;
+  };
   OnTheWay on_the_way{parts_.nodes.roster(), node};
   rules.outer_fields = [&on_the_way, pass = std::move(rules.outer_fields)](http::Fields fields) {
     on_the_way.end();
@@ -108,7 +117,13 @@ async::Task<bool> Gateway::try_create(Asked& asked, NodeId node, const std::stri
   http::Fields fields = forward.withheld()->head.fields;
   parts_.nodes.heard(node, fields);
   const std::string& said = forward.withheld()->body;
+  if (tried.without_unit) {
+    tried.refusal = tried.without_unit;
+    tried.is_final = true;
+    co_return false;
+  }
   if (http::count(fields, kNoRoomField) != 0) {
+    tried.is_unit_used = false;
     ++counts_.retries_full;
     tried.refusal = no_room();
     co_return false;
@@ -135,6 +150,9 @@ async::Task<void> Gateway::create(Asked& asked) {
   // Whoever counts must be one and the same.
   if (!is_ordered && !asked.bearer.authority.allowances().empty()) {
     co_return co_await answer_problem(asked, no_room());
+  }
+  if (parts_.purses.ledger(owner_of(asked)) != nullptr) {
+    co_return co_await create_within_quota(asked, body, order);
   }
   Tried tried;
   for (std::size_t at = 0; at < kMostTries; ++at) {

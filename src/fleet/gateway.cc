@@ -23,6 +23,7 @@
 #include "token/key.h"
 #include "token/layout.h"
 #include "wire/json_writer.h"
+#include "wire/unit.h"
 
 namespace cordon::fleet {
 namespace {
@@ -270,7 +271,8 @@ Result<http::RequestHead> Gateway::head_for(const Asked& asked, NodeId node) {
   inner.version = http::Version::http11;
   if (asked.target) inner.target = *asked.target;
   http::strip_hop_by_hop(inner.fields);
-  for (const std::string_view ours : {gate::kChainField, std::string_view{"expect"}}) {
+  for (const std::string_view ours :
+       {gate::kChainField, wire::kUnitField, std::string_view{"expect"}}) {
     http::remove_all_spellings(inner.fields, ours);
   }
   // A field that `Connection` names is gone: who was let pass by it must not be somebody else

@@ -14,6 +14,7 @@
 #include "fleet/indexes.h"
 #include "fleet/nodes.h"
 #include "fleet/policy_desk.h"
+#include "fleet/purses.h"
 #include "fleet/reissue.h"
 #include "fleet/revoked.h"
 #include "fleet/spread.h"
@@ -43,6 +44,8 @@ class Gateway {
   struct Parts {
     Nodes& nodes;
     Indexes& indexes;
+    Purses& purses;
+    etcd::Client& all;  // the etcd of all cells
     Reissue& reissue;
     const Revoked& revoked;
     Spread& spread;
@@ -93,11 +96,21 @@ class Gateway {
     std::vector<NodeId> nodes;
     std::optional<wire::ProblemAnswer> refusal;  // of the last that had no room
     bool is_final = false;                       // no other may be asked
+    // Of a tenant with a quota: by what the next one is counted, and whether it was used.
+    std::optional<wire::Unit> unit{};
+    bool is_unit_used = false;
+    // Why there is no unit: nothing new is made, what an earlier request has made is given.
+    std::optional<wire::ProblemAnswer> without_unit{};
   };
   // In which order to try, for a request that may come again; empty: as there is room.
   std::vector<NodeId> order_for(const Asked& asked) const;
   // True: it was answered.
   async::Task<bool> try_create(Asked& asked, NodeId node, const std::string& body, Tried& tried);
+  // quota_create.cc: as above for a tenant with a quota, in one of whose cells a unit is taken.
+  async::Task<bool> try_within_quota(Asked& asked, NodeId node, const std::string& body,
+                                     Tried& tried);
+  async::Task<void> create_within_quota(Asked& asked, const std::string& body,
+                                        const std::vector<NodeId>& order);
 
   // gather.cc
   async::Task<void> list(Asked& asked);
@@ -131,6 +144,11 @@ class Gateway {
   async::Task<void> has_one_policy(Asked& asked);
   async::Task<void> metrics(Asked& asked);
   async::Task<void> revoke(Asked& asked);
+  // quota_answers.cc
+  async::Task<void> quotas(Asked& asked);
+  async::Task<void> quota(Asked& asked);
+  async::Task<void> set_quota(Asked& asked);
+  async::Task<void> remove_quota(Asked& asked);
 
   // policy_answers.cc
   async::Task<void> fleet_policy(Asked& asked);
@@ -148,6 +166,16 @@ class Gateway {
   Counts counts_;
   InFlight in_flight_;
 };
+
+// Nodes that are asked for one create, at most.
+inline constexpr std::size_t kMostTries = 4;
+inline constexpr std::string_view kIdempotencyField = "Idempotency-Key";
+// Whose a new sandbox is: of an operator who names nobody, the tenant "default".
+inline std::string owner_of(const Asked& asked) {
+  return asked.tenant.empty() ? "default" : asked.tenant;
+}
+// None of the nodes has room.
+wire::ProblemAnswer no_room();
 
 async::Task<void> answer_json(Asked& asked, int status, std::string body);
 Result<gate::Query> query_of(const Asked& asked);

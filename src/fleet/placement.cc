@@ -82,9 +82,11 @@ std::optional<std::size_t> Placement::better_of_two(Fits fits) const {
   return is_other ? drawn[1] : drawn[0];
 }
 
-std::optional<NodeId> Placement::choose(std::string_view image, std::span<const NodeId> without) {
-  const auto has_room = [without](const Candidate& one) {
-    return one.is_allowed && one.room() > 0 && std::ranges::find(without, one.id) == without.end();
+std::optional<NodeId> Placement::choose(std::string_view image, std::span<const NodeId> without,
+                                        std::optional<std::uint16_t> cell) {
+  const auto has_room = [without, cell](const Candidate& one) {
+    return one.is_allowed && one.room() > 0 && cell.value_or(one.id.cell) == one.id.cell &&
+           std::ranges::find(without, one.id) == without.end();
   };
   auto chosen = better_of_two(
       [&](const Candidate& one) { return one.gauge.warm.may_have(image) && has_room(one); });
@@ -93,9 +95,11 @@ std::optional<NodeId> Placement::choose(std::string_view image, std::span<const 
   return candidates_[*chosen].id;
 }
 
-std::optional<NodeId> Placement::choose_full(std::span<const NodeId> without) {
-  const auto chosen = better_of_two([without](const Candidate& one) {
-    return one.is_allowed && std::ranges::find(without, one.id) == without.end();
+std::optional<NodeId> Placement::choose_full(std::span<const NodeId> without,
+                                             std::optional<std::uint16_t> cell) {
+  const auto chosen = better_of_two([without, cell](const Candidate& one) {
+    return one.is_allowed && cell.value_or(one.id.cell) == one.id.cell &&
+           std::ranges::find(without, one.id) == without.end();
   });
   if (!chosen) return std::nullopt;
   return candidates_[*chosen].id;

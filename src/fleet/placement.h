@@ -33,11 +33,14 @@ class Placement {
 
   // A node with room, and with the image at hand where there is one; none of `without`. Nothing:
   // nobody has room.
-  std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {});
+  // With `cell`: of that one alone.
+  std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {},
+                               std::optional<std::uint16_t> cell = {});
 
   // Any that takes new ones, as if it had room: what is believed may be old, and the node has the
   // last word.
-  std::optional<NodeId> choose_full(std::span<const NodeId> without);
+  std::optional<NodeId> choose_full(std::span<const NodeId> without,
+                                    std::optional<std::uint16_t> cell = {});
 
   // What was sent there counts at once, until a gauge says what became of it.
   void began(NodeId node);

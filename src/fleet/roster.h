@@ -46,11 +46,13 @@ class Roster {
   std::vector<NodeId> tick(Ticks now);
 
   // A node for a new sandbox; those of `without` were tried. began() and ended() enclose the try.
-  std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {}) {
-    return placement_.choose(image, without);
+  std::optional<NodeId> choose(std::string_view image, std::span<const NodeId> without = {},
+                               std::optional<std::uint16_t> cell = {}) {
+    return placement_.choose(image, without, cell);
   }
-  std::optional<NodeId> choose_full(std::span<const NodeId> without) {
-    return placement_.choose_full(without);
+  std::optional<NodeId> choose_full(std::span<const NodeId> without,
+                                    std::optional<std::uint16_t> cell = {}) {
+    return placement_.choose_full(without, cell);
   }
   void began(NodeId node) { placement_.began(node); }
   void ended(NodeId node) { placement_.ended(node); }

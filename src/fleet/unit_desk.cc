@@ -14,6 +14,7 @@ namespace cordon::fleet {
 namespace {
 
 constexpr std::chrono::milliseconds kBusy{20};
+constexpr std::chrono::milliseconds kPatient{1'000};
 // Of a tenant that has nothing left here, before it is told so: what others give back comes by
 // these.
 constexpr int kRounds = 3;
@@ -76,7 +77,8 @@ asio::awaitable<void> UnitDesk::keep(async::Scope& scope) {
 }
 
 async::Task<UnitDesk::Answer> UnitDesk::take(std::string tenant, std::uint32_t wanted) {
-  for (int round = 0;; ++round) {
+  const Ticks patience = clock_.ticks() + kPatient;
+  for (int round = 0;;) {
     CO_TRY(const std::uint64_t now_by, term());
     const UnitBook::Shared account = book_.account(tenant);
     const Ticks now = clock_.ticks();
@@ -99,10 +101,11 @@ async::Task<UnitDesk::Answer> UnitDesk::take(std::string tenant, std::uint32_t w
       co_return Error{Errc::unavailable,
                       fmt::format("the ledger of {} cannot be read: etcd does not answer", tenant)};
     }
-    if (account->is_busy) {
+    if (account->is_busy && clock_.ticks() < patience) {
       co_await etcd::sleep(kBusy);
       continue;
     }
+    ++round;
     const Status done = co_await confer_once(tenant, account);
     if (done || etcd::is_passing(done.error().code())) continue;
     if (done.error().code() == Errc::not_found) book_.close(tenant);

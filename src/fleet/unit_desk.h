@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 #include "policy/problem.h"
 #include "policy/value.h"
 #include "token/caveat.h"
-#include "token/layout.h"
+#include "token/key.h"
 #include "wire/json_writer.h"
 
 namespace cordon::fleet {

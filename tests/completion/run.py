@@ -20,7 +20,7 @@ CASES = (
     (["cordon", "token", "m"], {"mint"}, {"make"}),
     (["cordon", "node", "dr"], {"drain"}, {"run"}),
     (["cordon", "node", "drain", "--w"], {"--wait"}, {"--workspace"}),
-    (["cordon", "fleet", ""], {"status", "policy"}, {"ls"}),
+    (["cordon", "fleet", ""], {"status", "policy", "quota"}, {"ls"}),
     (["cordon", "kill", ""], {"sandboxone", "sandboxtwo"}, {"run"}),
 )
 

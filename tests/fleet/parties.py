@@ -246,7 +246,7 @@ class Gateway:
         self.socket = str(self.home / "gateway.sock")
         name = f"gateway-{number}"
         certificate, key = fleet.certificates.make(name, f"IP:{self.address}")
-        fleet.etcd.allow(name, ("read", "/cordon/cells/"), ("readwrite", "/cordon/revocations/"), ("readwrite", "/cordon/policy/"))
+        fleet.etcd.allow(name, ("read", "/cordon/cells/"), *(("readwrite", f"/cordon/{what}/") for what in ("revocations", "policy", "quotas")))
         members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
         identity = fleet.etcd.settings(certificate, key)
         self.config = self.home / "gateway.toml"

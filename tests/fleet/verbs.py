@@ -144,7 +144,23 @@ def status(fleet):
     return f"told after {took:.0f} s"
 
 
-CHECKS = {check.__name__: check for check in (list_of_nodes, drain, names, single, status)}
+def quota(fleet):
+    """A quota is set, shown, changed and removed; by operators alone."""
+    cordon = at_gateway(fleet)
+    equal(cordon.good("fleet", "quota").split(), ["TENANT", "TOTAL", "HOMES", "FREE"])
+    equal(cordon.good("fleet", "quota", "acme", "100", "--homes", "1,2").splitlines()[1].split(), ["acme", "100", "1,2", "50"])
+    equal(json.loads(cordon.good("fleet", "quota", "acme", "200", "--homes", "1", "--json"))["held"], {"1": 100})
+    wait_until(lambda: cordon.good("fleet", "quota").splitlines()[1:] and "200" in cordon.good("fleet", "quota", "acme"), LONG, "shown:")
+    expect("CORDON-API-DENIED" in cordon.refused(1, "fleet", "quota", "acme", "9", "--homes", "1", CORDON_TOKEN=fleet.mint("--tenant", "acme")))
+    # Nobody counts for it here: this fleet has no index.
+    away = cordon.refused(5, "create", CORDON_TOKEN=fleet.mint("--tenant", "acme"))
+    expect("CORDON-FLEET-QUOTA-AWAY" in away and "cordon-index" in away, away)
+    expect("no quota" in cordon.good("fleet", "quota", "acme", "--remove"))
+    wait_until(lambda: cordon("fleet", "quota", "acme").returncode == 4, LONG, "it is gone:")
+    cordon.good("kill", *made(cordon, fleet.mint("--tenant", "acme"), 1), CORDON_TOKEN=fleet.mint("--tenant", "acme"))
+
+
+CHECKS = {check.__name__: check for check in (list_of_nodes, drain, names, single, quota, status)}
 
 
 if __name__ == "__main__":

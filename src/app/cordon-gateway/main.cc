@@ -49,6 +49,7 @@ constexpr int kTurnsBetweenSaves = 10;
 constexpr int kTurnsBetweenSweeps = 600;
 constexpr const char* kMap = "map";
 constexpr const char* kRevocations = "revocations";
+constexpr const char* kQuotas = "quotas";  // who has one
 constexpr const char* kUntold = "untold";  // of them, to etcd
 // The audience of the tokens that clients show to a fleet.
 constexpr std::string_view kAudience = "fleet";
@@ -81,15 +82,16 @@ asio::awaitable<void> follow_index(fleet::Indexes& indexes, etcd::Client& client
 }
 
 asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& spread,
-                                   const os::Fd& state, const Clock& clock) {
+                                   const fleet::Purses& purses, const os::Fd& state,
+                                   const Clock& clock) {
   asio::steady_timer pause{co_await asio::this_coro::executor};
   std::map<std::string, std::string> saved;
   const auto keep = [&](const char* name, std::string text) {
     const auto before = saved.find(name);
     if (before != saved.end() && before->second == text) return;
     if (const Status kept = fleet_program::keep_text(state, name, text); !kept) {
-      log(LogLevel::error, "gateway", "what was taken back was not kept for the next start",
-          {{"why", kept.error().text()}});
+      log(LogLevel::error, "gateway", "something was not kept for the next start",
+          {{"what", std::string{name}}, {"why", kept.error().text()}});
       return;
     }
     saved[name] = std::move(text);
@@ -98,6 +100,7 @@ asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& sprea
     keep(kUntold, fleet::lines_of(spread.waiting()));
     if (turn % kTurnsBetweenSaves == 0 || !spread.waiting().empty()) {
       keep(kRevocations, revoked.saved());
+      keep(kQuotas, purses.saved());
     }
     if (turn % kTurnsBetweenSweeps == 0) {
       // An hour later: clocks differ.
@@ -118,6 +121,7 @@ struct Parts {
   std::map<std::uint16_t, Cluster>& cells;
   fleet::Nodes& nodes;
   fleet::Indexes& indexes;
+  fleet::Purses& purses;
   fleet::Revoked& revoked;
   fleet::Spread& spread;
   fleet::LinkHouse& house;
@@ -127,8 +131,9 @@ struct Parts {
 // What was kept is not written over before all of it is known.
 asio::awaitable<void> serve_when_known(Parts& parts) {
   co_await parts.revoked.until_known();
-  co_await (parts.server.run() ||
-            keep_revoked(parts.revoked, parts.spread, parts.opened.state, parts.clock));
+  co_await parts.purses.until_known();
+  co_await (parts.server.run() || keep_revoked(parts.revoked, parts.spread, parts.purses,
+                                               parts.opened.state, parts.clock));
 }
 
 async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
@@ -139,17 +144,22 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   }
   scope.spawn(parts.nodes.keep(scope));
   scope.spawn(parts.spread.keep());
+  scope.spawn(parts.purses.keep());
   scope.spawn(serve_when_known(parts));
   log(LogLevel::info, "gateway", "serving",
       {{"socket", parts.opened.settings.listen.unix_socket},
        {"cells", static_cast<std::int64_t>(parts.cells.size())},
        {"nodes", static_cast<std::int64_t>(parts.nodes.roster().all().size())}});
-  // Who does not hear what is taken back lets nobody in any more.
+  // Who does not hear what is taken back, or who has a quota, lets nobody in any more.
   auto first =
-      co_await (until_signal() || fleet::follow_revocations(*parts.global.client, parts.revoked));
+      co_await (until_signal() || fleet::follow_revocations(*parts.global.client, parts.revoked) ||
+                parts.purses.follow(*parts.global.client));
   co_await parts.server.drain(kDrain);
   if (first.index() == 1) {
     co_return std::move(std::get<1>(first)).error().with("revocations are not followed any more");
+  }
+  if (first.index() == 2) {
+    co_return std::move(std::get<2>(first)).error().with("quotas are not followed any more");
   }
   co_return Status{};
 }
@@ -189,6 +199,9 @@ async::Task<void> serve(Opened& opened) {
   CO_TRY(const auto map, kept_text(opened.state, kMap));
   if (map) nodes.restore(*map);
   fleet::Indexes indexes{house, reissue, clock};
+  fleet::Purses purses{executor, indexes, clock};
+  CO_TRY(const auto quotas, kept_text(opened.state, kQuotas));
+  if (quotas) purses.restore(*quotas);
   fleet::Spread spread{executor, *global.client, revoked, nodes, clock};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(key));
@@ -207,6 +220,8 @@ async::Task<void> serve(Opened& opened) {
   fleet::Gateway gateway{executor,
                          {.nodes = nodes,
                           .indexes = indexes,
+                          .purses = purses,
+                          .all = *global.client,
                           .reissue = reissue,
                           .revoked = revoked,
                           .spread = spread,
@@ -217,7 +232,8 @@ async::Task<void> serve(Opened& opened) {
                           .server = [&] { return server->counts(); }}};
   opened.setup.handler = [&](http::Exchange& exchange) { return gateway.handle(exchange); };
   CO_TRY(server, http::Server::create(executor, std::move(opened.setup)));
-  Parts parts{opened, clock, global, cells, nodes, indexes, revoked, spread, house, *server};
+  Parts parts{opened, clock,   global, cells, nodes,  indexes,
+              purses, revoked, spread, house, *server};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

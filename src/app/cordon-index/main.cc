@@ -19,6 +19,7 @@
 #include "async/block_on.h"
 #include "async/scope.h"
 #include "async/spdlog_sink.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "etcd/client.h"
 #include "fleet/cell_index.h"

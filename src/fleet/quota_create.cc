@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// New sandboxes of a tenant with a quota of the fleet: each by a unit of the cell that it begins
+// in.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fleet/gateway.h"
+
+namespace cordon::fleet {
+namespace {
+
+wire::ProblemAnswer at_limit(const std::string& tenant, const QuotaLedger* ledger) {
+  return {.status = 429,
+          .code = "CORDON-FLEET-QUOTA",
+          .detail = fmt::format("one more sandbox of {} was asked for, whose quota of the fleet is "
+                                "{}, and no cell has a unit of it left",
+                                tenant, ledger == nullptr ? 0 : ledger->total),
+          .remedy = "end some; or have the operator give it more, by `cordon fleet quota`"};
+}
+
+wire::ProblemAnswer nobody_counts(const std::string& tenant, std::string_view why) {
+  return {.status = 503,
+          .code = "CORDON-FLEET-QUOTA-AWAY",
+          .detail = fmt::format("{} has a quota of the fleet, and nobody counts for it now: {}",
+                                tenant, why),
+          .remedy = "send it again in a few seconds; if it stays so, start cordon-index"};
+}
+
+// Those of the tenant first; then the others, where nodes are.
+std::vector<std::uint16_t> cells_for(const QuotaLedger& ledger, const std::vector<NodeId>& nodes) {
+  std::vector<std::uint16_t> cells;
+  for (const bool is_home : {true, false}) {
+    for (const NodeId node : nodes) {
+      const bool is_there = std::ranges::find(cells, node.cell) != cells.end();
+      if (ledger.homes.contains(node.cell) == is_home && !is_there) cells.push_back(node.cell);
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+async::Task<bool> Gateway::try_within_quota(Asked& asked, NodeId node, const std::string& body,
+                                            Tried& tried) {
+  const std::string tenant = owner_of(asked);
+  const auto unit = co_await parts_.purses.take(tenant, node.cell);
+  tried.unit.reset();
+  tried.without_unit.reset();
+  if (unit) {
+    tried.unit = *unit;
+  } else {
+    const bool is_used_up = unit.error().code() == Errc::exhausted;
+    tried.without_unit = is_used_up ? at_limit(tenant, parts_.purses.ledger(tenant))
+                                    : nobody_counts(tenant, unit.error().text());
+    // Only a request that may have come before has something to be given.
+    if (http::count(asked.exchange.head().fields, kIdempotencyField) == 0) {
+      tried.refusal = tried.without_unit;
+      co_return false;
+    }
+  }
+  tried.is_unit_used = false;
+  auto answered = co_await try_create(asked, node, body, tried);
+  if (tried.unit && !tried.is_unit_used) parts_.purses.give_back(tenant, node.cell, *tried.unit);
+  co_return answered;
+}
+
+async::Task<void> Gateway::create_within_quota(Asked& asked, const std::string& body,
+                                               const std::vector<NodeId>& order) {
+  Tried tried;
+  if (!order.empty()) {
+    for (std::size_t at = 0; at < std::min(order.size(), kMostTries); ++at) {
+      CO_TRY(const bool was_answered, co_await try_within_quota(asked, order[at], body, tried));
+      if (was_answered) co_return Status{};
+      if (tried.is_final) break;
+    }
+    co_return co_await answer_problem(asked, tried.refusal.value_or(no_room()));
+  }
+  const QuotaLedger* const ledger = parts_.purses.ledger(owner_of(asked));
+  const std::vector<std::uint16_t> cells =
+      cells_for(ledger == nullptr ? QuotaLedger{} : *ledger, living());
+  // That nobody counts is said before that all is used, and that before that nothing is free.
+  std::optional<wire::ProblemAnswer> refusal;
+  for (const std::uint16_t cell : cells) {
+    while (tried.nodes.size() < kMostTries) {
+      Roster& roster = parts_.nodes.roster();
+      auto node = roster.choose("", tried.nodes, cell);
+      if (!node) node = roster.choose_full(tried.nodes, cell);
+      if (!node) break;
+      CO_TRY(const bool was_answered, co_await try_within_quota(asked, *node, body, tried));
+      if (was_answered) co_return Status{};
+      if (!refusal || tried.without_unit) {
+        const bool is_worse = refusal && refusal->code == "CORDON-FLEET-QUOTA-AWAY";
+        if (!is_worse) refusal = tried.refusal;
+      }
+      // Another node of the cell has no other units.
+      if (tried.without_unit || tried.is_final) break;
+    }
+    if (tried.is_final) break;
+  }
+  co_return co_await answer_problem(asked, refusal.value_or(no_room()));
+}
+
+}  // namespace cordon::fleet
