@@ -7,7 +7,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import shutil
 import signal
 import sys
 import time
@@ -17,6 +16,7 @@ from clock import Clocks
 from cluster import equal, expect, wait_until
 from load import Load
 from parties import Fleet, missing
+from upgrade import revive_node, rolling_upgrade
 
 TIMES = 10
 SLOTS = 24
@@ -137,12 +137,6 @@ def kill_node(node):
     wait_until(lambda: not node.daemon.pids_of("cordon-init"), 20, "its sandboxes have ended:")
 
 
-def revive_node(node):
-    node.daemon.start_launcher()
-    node.daemon.start_node()
-    node.start_registrar()
-
-
 def node_killed(fleet, times):
     """A node dies with all it has: what it had answers 503, and after the grace 410 with the reason; all else goes on, and it comes back empty."""
     known_after, dead = [], 0
@@ -250,11 +244,6 @@ def node_cut_from_etcd(fleet, times):
     return f"{times} times, every second one past the lease, back after at most {max(returns, default=0):.1f} s; {load.said()}"
 
 
-def living(node):
-    with node.client() as client:
-        return [each for each in client.ask("GET", "/v1/sandboxes?limit=1000").json["sandboxes"] if each.get("state") != "ended"]
-
-
 def node_cut_from_gateways(fleet, times):
     """A node that gateways do not reach, and etcd does: its sandboxes are away in words and never dead, new ones go elsewhere, and all are there again."""
     longest_away = 0
@@ -334,67 +323,6 @@ def clock_jumps(fleet, times):
                 clocks.jump(party, 0)
     load.hold(longest=10)
     return f"{times} jumps; {load.said()}"
-
-
-def rolling_upgrade(fleet, _):
-    """Every program of four nodes and two gateways is replaced, one machine after the other, as docs/fleet.md says: nobody has to do more than to ask again,
-    and where cordond alone is replaced, sandboxes live on."""
-    def one_gateway(gateway):
-        code = gateway.process
-        gateway.end(signal.SIGTERM)
-        equal(code.returncode, 0, "exit of a gateway:", gateway.log())
-        gateway.start()
-        fleet.settle(30)
-
-    def cordond(node):
-        """New programs in the place of the old ones, and SIGTERM: the launcher keeps the sandboxes."""
-        for name in ("cordond", "cordon-registrar"):
-            replace(node, name)
-        pid = node.daemon.node.pid
-        equal(node.daemon.end(node.daemon.node), 0, "exit of cordond:")
-        node.daemon.start_node()
-        node.registrar.send_signal(signal.SIGTERM)
-        node.registrar.wait(20)
-        node.start_registrar()
-        expect(node.daemon.node.pid != pid, "it is the old one")
-        fleet.settle(30)
-        load.look([node])
-
-    def whole(node):
-        """Launcher and all: nothing may live there. Who has sandboxes there ends them; here the check does."""
-        with fleet.gateways[0].client() as operator:
-            equal(operator.ask("POST", f"/v1/fleet/nodes/{node.id}/drain").status, 200)
-        for sandbox in [sandbox for sandbox, home in load.kept.items() if home is node]:
-            load.asker.about(sandbox, "delete", "DELETE", "", wanted=(200, 404))
-            load.account.gone(sandbox)
-            load.forget([sandbox])
-        wait_until(lambda: not living(node), 60, "it is empty:", [each["id"] for each in living(node)])
-        node.registrar.send_signal(signal.SIGTERM)
-        node.registrar.wait(20)
-        node.daemon.end(node.daemon.node)
-        node.daemon.end(node.daemon.launcher)
-        for name in ("cordond", "cordon-registrar", "cordon-launcher", "cordon-init"):
-            replace(node, name)
-        revive_node(node)
-        with node.client() as client:
-            wait_until(lambda: client.ask("POST", "/v1/node/resume").status == 200, 10, "it goes on:")
-        fleet.settle(30)
-
-    def replace(node, name):
-        new = node.daemon.bin / f"{name}.new"
-        shutil.copy(fleet.programs / name, new)
-        new.rename(node.daemon.bin / name)
-    with Load(fleet, workers=4, kept=8) as load:
-        begin = time.monotonic()
-        for number, node in enumerate(fleet.nodes):
-            (whole if number % 2 else cordond)(node)
-        for gateway in fleet.gateways:
-            one_gateway(gateway)
-            load.look()
-        took = time.monotonic() - begin
-        expect(load.longest_gap(begin) < 5, "no new sandbox for", load.longest_gap(begin), "s")
-    load.hold(longest=30)
-    return f"{took:.0f} s for four nodes and two gateways, no failed request; {load.said()}"
 
 
 CHECKS = {check.__name__: check for check in (leader_killed, quorum_lost, quorum_lost_long, node_killed, gateway_killed, node_cut_from_etcd, node_cut_from_gateways,
