@@ -15,19 +15,19 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 
-constexpr NodeId kOne{1, 1};
-constexpr NodeId kTwo{1, 2};
+constexpr NodeId kFirstNode{1, 1};
+constexpr NodeId kSecondNode{1, 2};
 constexpr NodeId kFar{2, 1};
 constexpr sys_seconds kPushedAt{seconds{1'800'000'000}};
 const std::vector<std::uint16_t> kCells{1, 2};
 
 Rollout pushed() {
-  return begin_rollout({}, {}, {.canaries = {kOne}, .soak = seconds{10}, .sha256 = "00"});
+  return begin_rollout({}, {}, {.canaries = {kFirstNode}, .soak = seconds{10}, .sha256 = "00"});
 }
 
 std::vector<NodeRelease> running(std::uint64_t one, std::uint64_t two, std::uint64_t far) {
-  return {{.node = kOne, .is_present = true, .release = one},
-          {.node = kTwo, .is_present = true, .release = two},
+  return {{.node = kFirstNode, .is_present = true, .release = one},
+          {.node = kSecondNode, .is_present = true, .release = two},
           {.node = kFar, .is_present = true, .release = far}};
 }
 
@@ -41,12 +41,12 @@ Rollout after_soak(const Rollout& now, const std::vector<NodeRelease>& nodes) {
 
 TEST(Rollout, GoesToCanariesThenFromCellToCell) {
   Rollout rollout = pushed();
-  EXPECT_EQ(release_for(rollout, kOne), 1U);
-  EXPECT_EQ(release_for(rollout, kTwo), 0U);
+  EXPECT_EQ(release_for(rollout, kFirstNode), 1U);
+  EXPECT_EQ(release_for(rollout, kSecondNode), 0U);
   EXPECT_EQ(advance(rollout, running(0, 0, 0), kCells, kPushedAt).words, "waiting for 1.1");
   rollout = after_soak(rollout, running(1, 0, 0));
   EXPECT_EQ(rollout.cells, std::vector<std::uint16_t>{1});
-  EXPECT_EQ(release_for(rollout, kTwo), 1U);
+  EXPECT_EQ(release_for(rollout, kSecondNode), 1U);
   EXPECT_EQ(release_for(rollout, kFar), 0U);
   rollout = after_soak(rollout, running(1, 1, 0));
   EXPECT_EQ(release_for(rollout, kFar), 1U);
@@ -59,18 +59,19 @@ TEST(Rollout, StopsWhereACanaryRefusesAndTakesEverybodyBack) {
   Rollout last = pushed();
   last.stage = Stage::whole;
   const Rollout rollout =
-      begin_rollout(last, running(1, 1, 1), {.canaries = {kOne}, .sha256 = "11"});
+      begin_rollout(last, running(1, 1, 1), {.canaries = {kFirstNode}, .sha256 = "11"});
   EXPECT_EQ(rollout.release, 2U);
-  EXPECT_EQ(release_for(rollout, kTwo), 1U);
+  EXPECT_EQ(release_for(rollout, kSecondNode), 1U);
   auto nodes = running(1, 1, 1);
   nodes[0].refused = 2;
   nodes[0].why = "line 3";
   const Step step = advance(rollout, nodes, kCells, kPushedAt);
   EXPECT_TRUE(step.is_over);
   EXPECT_EQ(step.next.why, "node 1.1 refused it: line 3");
-  for (const NodeId node : {kOne, kTwo, kFar}) EXPECT_EQ(release_for(step.next, node), 1U);
+  for (const NodeId node : {kFirstNode, kSecondNode, kFar})
+    EXPECT_EQ(release_for(step.next, node), 1U);
   // The next one has a number of its own, and goes back to the same.
-  const Rollout next = begin_rollout(step.next, nodes, {.canaries = {kOne}});
+  const Rollout next = begin_rollout(step.next, nodes, {.canaries = {kFirstNode}});
   EXPECT_EQ(next.release, 3U);
   EXPECT_EQ(next.before, 1U);
 }
@@ -105,7 +106,7 @@ TEST(Rollout, WaitsForCanariesThatAreAwayAndForNobodyElse) {
 }
 
 TEST(Rollout, AfterALossOfDataLeavesNodesWhatTheyRun) {
-  const Rollout rollout = begin_rollout({}, running(7, 6, 7), {.canaries = {kOne}});
+  const Rollout rollout = begin_rollout({}, running(7, 6, 7), {.canaries = {kFirstNode}});
   EXPECT_EQ(rollout.release, 8U);
   EXPECT_EQ(release_for(rollout, kFar), 7U);
 }
