@@ -29,8 +29,8 @@ std::string said_text(const json::object& of, std::string_view name) {
 // "3 17"
 std::optional<Stamp> stamp_from(std::string_view text) {
   Stamp at;
-  const char* const end = text.data() + text.size();
-  const auto [space, failure] = std::from_chars(text.data(), end, at.epoch);
+  const char* const end = text.end();
+  const auto [space, failure] = std::from_chars(text.begin(), end, at.epoch);
   if (failure != std::errc{} || space == end || *space != ' ') return std::nullopt;
   const auto [last, other] = std::from_chars(space + 1, end, at.seq);
   if (other != std::errc{} || last != end) return std::nullopt;
@@ -45,6 +45,42 @@ std::map<std::string, std::string> labels_in(const json::object& row) {
     if (value.is_string()) labels.emplace(name, value.get_string());
   }
   return labels;
+}
+
+// A line about one sandbox.
+struct Said {
+  std::string id;
+  CellIndex::Row row;
+  std::string alike;  // what is alike in many; empty: nothing is
+};
+
+void read_shown(json::object& shown, Said& said) {
+  said.id = said_text(shown, "id");
+  said.row.tenant = said_text(shown, "tenant");
+  said.row.labels = labels_in(shown);
+  if (const json::value* const alike = shown.if_contains(kShared)) {
+    said.alike = json::serialize(*alike);
+    shown.erase(kShared);
+  }
+  said.row.text = json::serialize(shown);
+}
+
+Result<Said> read_said(json::object& object) {
+  const json::value* const built = object.if_contains("build");
+  Said said{.id = said_text(object, "id"), .row = {}, .alike = {}};
+  said.row.tenant = said_text(object, "tenant");
+  said.row.unit = said_text(object, "unit");
+  said.row.is_counted = built == nullptr || !built->is_bool() || !built->get_bool();
+  if (json::value* const sandbox = object.if_contains("sandbox")) {
+    if (!sandbox->is_object()) return no_census("`sandbox`");
+    read_shown(sandbox->get_object(), said);
+  }
+  const json::value* const e2b = object.if_contains("e2b");
+  if (e2b != nullptr && e2b->is_object()) {
+    said.row.e2b = json::serialize(*e2b);
+    said.row.is_paused = said_text(e2b->get_object(), "state") == "paused";
+  }
+  return said;
 }
 
 }  // namespace
@@ -114,7 +150,8 @@ Result<bool> CellIndex::took(NodeId node, std::string_view line, Ticks now) {
     if (!stamp) return no_census("`at`");
     if (told.fresh) {
       for (const auto& [id, row] : told.rows) count_one(row, false);
-      told.rows = *std::exchange(told.fresh, std::nullopt);
+      told.rows = std::move(*told.fresh);
+      told.fresh.reset();
       for (const auto& [id, row] : told.rows) {
         count_one(row, true);
         settle(row);
@@ -124,43 +161,18 @@ Result<bool> CellIndex::took(NodeId node, std::string_view line, Ticks now) {
     told.read_at = now;
     return true;
   }
-  const json::value* const built = object.if_contains("build");
-  Row row{.tenant = said_text(object, "tenant"),
-          .labels = {},
-          .text = {},
-          .shared = {},
-          .e2b = {},
-          .is_paused = false,
-          .unit = said_text(object, "unit"),
-          .is_counted = built == nullptr || !built->is_bool() || !built->get_bool()};
+  TRY(Said one, read_said(object));
   if (const std::string gone = said_text(object, "gone"); !gone.empty()) {
     if (!is_of_(gone, node)) return no_census("a name of another node");
     // It may have come and gone unseen.
-    settle(row);
+    settle(one.row);
     remove(told, gone);
     return false;
   }
-  std::string id = said_text(object, "id");
-  if (json::value* const sandbox = object.if_contains("sandbox")) {
-    if (!sandbox->is_object()) return no_census("`sandbox`");
-    json::object& shown = sandbox->get_object();
-    id = said_text(shown, "id");
-    row.tenant = said_text(shown, "tenant");
-    row.labels = labels_in(shown);
-    if (const json::value* const alike = shown.if_contains(kShared)) {
-      row.shared = shared(json::serialize(*alike));
-      shown.erase(kShared);
-    }
-    row.text = json::serialize(shown);
-    const json::value* const e2b = object.if_contains("e2b");
-    if (e2b != nullptr && e2b->is_object()) {
-      row.e2b = json::serialize(*e2b);
-      row.is_paused = said_text(e2b->get_object(), "state") == "paused";
-    }
-  }
-  if (id.empty() || row.tenant.empty()) return no_census("a line that says nothing");
-  if (!is_of_(id, node)) return no_census("a name of another node");
-  put(told, std::move(id), std::move(row));
+  if (one.id.empty() || one.row.tenant.empty()) return no_census("a line that says nothing");
+  if (!is_of_(one.id, node)) return no_census("a name of another node");
+  if (!one.alike.empty()) one.row.shared = shared(std::move(one.alike));
+  put(told, std::move(one.id), std::move(one.row));
   return false;
 }
 

@@ -109,6 +109,8 @@ class Gateway {
   // quota_create.cc: as above for a tenant with a quota, in one of whose cells a unit is taken.
   async::Task<bool> try_within_quota(Asked& asked, NodeId node, const std::string& body,
                                      Tried& tried);
+  async::Task<bool> try_in_cell(Asked& asked, std::uint16_t cell, const std::string& body,
+                                Tried& tried);
   async::Task<void> create_within_quota(Asked& asked, const std::string& body,
                                         const std::vector<NodeId>& order);
 

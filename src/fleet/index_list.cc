@@ -71,8 +71,8 @@ std::string to_text(const std::vector<NodeMark>& marks) {
 Result<std::vector<NodeMark>> read_marks(std::string_view text, std::uint16_t cell) {
   const Error refusal{Errc::invalid, fmt::format("{}: NODE:START.SEQ each", kMarksField)};
   std::vector<NodeMark> marks;
-  const char* at = text.data();
-  const char* const end = at + text.size();
+  const char* at = text.begin();
+  const char* const end = text.end();
   const auto number = [&](auto& into, char behind) {
     const auto [stop, failure] = std::from_chars(at, end, into);
     if (failure != std::errc{}) return false;

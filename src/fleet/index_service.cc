@@ -63,6 +63,16 @@ Result<std::string> tenant_named(const http::RequestHead& head, const token::Aut
   return tenant;
 }
 
+// As a node answers, and which nodes are missing in it.
+std::string whole_list(const Listed& listed, const std::vector<std::string>& unanswered) {
+  std::string body = "{\"sandboxes\":[" + listed.rows + "]";
+  if (!listed.last.empty()) body += fmt::format(R"(,"next":"{}")", listed.last);
+  if (!unanswered.empty()) {
+    body += fmt::format(R"(,"unanswered":["{}"])", fmt::join(unanswered, R"(",")"));
+  }
+  return body + "}";
+}
+
 }  // namespace
 
 async::Task<void> IndexService::handle(http::Exchange& exchange) {
@@ -144,33 +154,24 @@ async::Task<void> IndexService::list(http::Exchange& exchange, const gate::Beare
   co_await parts_.readers.until_has(marks, kPatience);
   // All of what follows is of one moment.
   if (!parts_.readers.term()) co_return co_await answer_problem(exchange, waits());
-  std::string unanswered;
+  std::vector<std::string> unanswered;
   for (const NodeMark& mark : marks) {
     if (parts_.index.has(mark.node, mark.at)) {
       ask.nodes.push_back(mark.node);
     } else {
-      unanswered += (unanswered.empty() ? "" : " ") + to_string(mark.node);
+      unanswered.push_back(to_string(mark.node));
     }
   }
   const Listed listed = is_e2b ? list_e2b_rows(parts_.index, ask) : list_rows(parts_.index, ask);
   http::Fields fields{{"Content-Type", "application/json"}};
-  if (!unanswered.empty()) fields.push_back({std::string{kUnansweredField}, unanswered});
+  if (!unanswered.empty())
+    fields.push_back(
+        {std::string{kUnansweredField}, fmt::format("{}", fmt::join(unanswered, " "))});
   if (is_e2b) {
     if (!listed.last.empty()) fields.push_back({"X-Next-Token", listed.last});
     co_return co_await exchange.answer(200, std::move(fields), "[" + listed.rows + "]");
   }
-  std::string body = "{\"sandboxes\":[" + listed.rows + "]";
-  if (!listed.last.empty()) body += fmt::format(",\"next\":\"{}\"", listed.last);
-  if (!unanswered.empty()) {
-    body += ",\"unanswered\":[";
-    for (std::size_t at = 0; at < unanswered.size();) {
-      const std::size_t end = std::min(unanswered.find(' ', at), unanswered.size());
-      body += fmt::format("{}\"{}\"", at == 0 ? "" : ",", unanswered.substr(at, end - at));
-      at = end + 1;
-    }
-    body += "]";
-  }
-  co_return co_await exchange.answer(200, std::move(fields), body + "}");
+  co_return co_await exchange.answer(200, std::move(fields), whole_list(listed, unanswered));
 }
 
 async::Task<void> IndexService::units(http::Exchange& exchange, const gate::Bearer& bearer) {

@@ -68,40 +68,41 @@ async::Task<bool> Gateway::try_within_quota(Asked& asked, NodeId node, const std
   co_return answered;
 }
 
+async::Task<bool> Gateway::try_in_cell(Asked& asked, std::uint16_t cell, const std::string& body,
+                                       Tried& tried) {
+  while (tried.nodes.size() < kMostTries) {
+    Roster& roster = parts_.nodes.roster();
+    auto node = roster.choose("", tried.nodes, cell);
+    if (!node) node = roster.choose_full(tried.nodes, cell);
+    if (!node) break;
+    CO_TRY(const bool was_answered, co_await try_within_quota(asked, *node, body, tried));
+    if (was_answered) co_return true;
+    // Another node of the cell has no other units.
+    if (tried.without_unit || tried.is_final) break;
+  }
+  co_return false;
+}
+
 async::Task<void> Gateway::create_within_quota(Asked& asked, const std::string& body,
                                                const std::vector<NodeId>& order) {
   Tried tried;
-  if (!order.empty()) {
-    for (std::size_t at = 0; at < std::min(order.size(), kMostTries); ++at) {
-      CO_TRY(const bool was_answered, co_await try_within_quota(asked, order[at], body, tried));
-      if (was_answered) co_return Status{};
-      if (tried.is_final) break;
-    }
-    co_return co_await answer_problem(asked, tried.refusal.value_or(no_room()));
+  for (const NodeId node : order) {
+    CO_TRY(const bool was_answered, co_await try_within_quota(asked, node, body, tried));
+    if (was_answered) co_return Status{};
+    if (tried.is_final || tried.nodes.size() >= kMostTries) break;
   }
+  if (!order.empty()) co_return co_await answer_problem(asked, tried.refusal.value_or(no_room()));
   const QuotaLedger* const ledger = parts_.purses.ledger(owner_of(asked));
-  const std::vector<std::uint16_t> cells =
-      cells_for(ledger == nullptr ? QuotaLedger{} : *ledger, living());
-  // That nobody counts is said before that all is used, and that before that nothing is free.
-  std::optional<wire::ProblemAnswer> refusal;
-  for (const std::uint16_t cell : cells) {
-    while (tried.nodes.size() < kMostTries) {
-      Roster& roster = parts_.nodes.roster();
-      auto node = roster.choose("", tried.nodes, cell);
-      if (!node) node = roster.choose_full(tried.nodes, cell);
-      if (!node) break;
-      CO_TRY(const bool was_answered, co_await try_within_quota(asked, *node, body, tried));
-      if (was_answered) co_return Status{};
-      if (!refusal || tried.without_unit) {
-        const bool is_worse = refusal && refusal->code == "CORDON-FLEET-QUOTA-AWAY";
-        if (!is_worse) refusal = tried.refusal;
-      }
-      // Another node of the cell has no other units.
-      if (tried.without_unit || tried.is_final) break;
-    }
+  // That nobody counts is said before all else: whether there are units left is not known then.
+  std::optional<wire::ProblemAnswer> nobody;
+  for (const std::uint16_t cell : cells_for(ledger ? *ledger : QuotaLedger{}, living())) {
+    CO_TRY(const bool was_answered, co_await try_in_cell(asked, cell, body, tried));
+    if (was_answered) co_return Status{};
     if (tried.is_final) break;
+    if (tried.without_unit && tried.without_unit->status == 503) nobody = tried.without_unit;
   }
-  co_return co_await answer_problem(asked, refusal.value_or(no_room()));
+  if (!nobody) nobody = tried.refusal;
+  co_return co_await answer_problem(asked, nobody.value_or(no_room()));
 }
 
 }  // namespace cordon::fleet

@@ -32,6 +32,17 @@ std::string name_line(const node::Census::Resident& resident, std::string_view k
   return json.take() + "\n";
 }
 
+std::string census_line(const Rest::Parts& parts, const node::Census::Resident& resident) {
+  if (resident.is_gone) return name_line(resident, "gone");
+  const auto id = SandboxId::parse(resident.id);
+  const auto living = id ? parts.residents.find(*id) : nullptr;
+  if (!living) return name_line(resident, "id");
+  const std::string e2b = parts.e2b_row(*living);
+  return fmt::format("{{\"sandbox\":{}{}{}{}{}}}\n", wire::to_json(shown(*living)),
+                     e2b.empty() ? "" : ",\"e2b\":", e2b, with_unit(resident),
+                     resident.is_build ? ",\"build\":true" : "");
+}
+
 }  // namespace
 
 async::Task<void> Rest::stream_census(Call& call) {
@@ -40,16 +51,6 @@ async::Task<void> Rest::stream_census(Call& call) {
   if (index) {
     CO_TRY_DO(parts_.census.begin_index(*index));
   }
-  const auto line_of = [this](const node::Census::Resident& resident) {
-    if (resident.is_gone) return name_line(resident, "gone");
-    const auto id = SandboxId::parse(resident.id);
-    const auto living = id ? parts_.residents.find(*id) : nullptr;
-    if (!living) return name_line(resident, "id");
-    const std::string e2b = parts_.e2b_row(*living);
-    return fmt::format("{{\"sandbox\":{}{}{}{}{}}}\n", wire::to_json(shown(*living)),
-                       e2b.empty() ? "" : ",\"e2b\":", e2b, with_unit(resident),
-                       resident.is_build ? ",\"build\":true" : "");
-  };
   CO_TRY_DO(co_await call.exchange.begin(200, stream_fields(call, "application/x-ndjson")));
   const std::uint64_t began = parts_.census.last();
   std::uint64_t told = 0;
@@ -60,7 +61,7 @@ async::Task<void> Rest::stream_census(Call& call) {
     if (parts_.census.forgotten() > std::max(told, began)) break;
     std::string lines;
     for (const auto& [number, resident] : parts_.census.behind(told, kMostAtOnce)) {
-      lines += line_of(*resident);
+      lines += census_line(parts_, *resident);
       told = number;
     }
     const bool is_whole = told == parts_.census.last();
