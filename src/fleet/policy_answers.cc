@@ -143,10 +143,13 @@ async::Task<void> Gateway::move_policy(Asked& asked) {
   if (act != "advance" && act != "rollback") {
     co_return Error{Errc::not_found, "of the policy: advance and rollback"};
   }
-  auto stand = act == "advance" ? co_await parts_.policy.step()
-                                : co_await parts_.policy.roll_back(name_of(asked.bearer));
-  if (!stand) co_return std::move(stand).error();
-  co_return co_await answer_stand(asked, parts_.policy, *std::move(stand));
+  PolicyDesk::Stand stand;
+  if (act == "advance") {
+    CO_TRY(stand, co_await parts_.policy.step());
+  } else {
+    CO_TRY(stand, co_await parts_.policy.roll_back(name_of(asked.bearer)));
+  }
+  co_return co_await answer_stand(asked, parts_.policy, std::move(stand));
 }
 
 }  // namespace cordon::fleet
