@@ -53,11 +53,10 @@ CallRecord::CallRecord(const asio::any_io_executor& executor, audit::Log& log, c
 Status CallRecord::begun(const Call& call) {
   if (call.route == nullptr || !changes(*call.route)) return {};
   const auto shown = call.authority.shown();
-  return log_.append(subject_of(call),
-                     RequestBegun{.request = call.id,
-                                  .call = words_of(call),
-                                  .key = call.key,
-                                  .token = shown ? to_hex(*shown) : ""});
+  return log_.append(subject_of(call), RequestBegun{.request = call.id,
+                                                    .call = words_of(call),
+                                                    .key = call.key,
+                                                    .token = shown ? to_hex(*shown) : ""});
 }
 
 void CallRecord::refused(const Call& call, const wire::ProblemAnswer& problem) {
