@@ -25,7 +25,11 @@ Placement::Candidate& Placement::get(NodeId node) {
 
 bool Placement::gauge(NodeId node, const Gauge& gauge) {
   Candidate& known = get(node);
-  if (known.gauge.slots != 0 && gauge.at <= known.gauge.at) return false;
+  if (known.gauge.slots != 0 && gauge.at <= known.gauge.at) {
+    // Said again: what it has answered since has changed nothing there, and counts no more.
+    if (gauge.at == known.gauge.at) known.ahead = known.on_the_way;
+    return false;
+  }
   // What was on the way to an earlier start of it does not arrive.
   if (gauge.at.epoch != known.gauge.at.epoch) known.on_the_way = 0;
   known.gauge = gauge;

@@ -25,7 +25,7 @@ class Placement {
 
   explicit Placement(Random random) : random_{std::move(random)} {}
 
-  // By whichever way it came. False: it is not newer than what is known, and changes nothing.
+  // By whichever way it came. False: it is not newer than what is known.
   bool gauge(NodeId node, const Gauge& gauge);
   // Whether it takes new ones. Of a node without a gauge: kept until there is one.
   void allow(NodeId node, bool is_allowed);

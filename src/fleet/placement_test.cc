@@ -89,6 +89,18 @@ TEST(Placement, WhatWasSentCountsUntilAGaugeSaysWhatBecameOfIt) {
   EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U);
 }
 
+TEST(Placement, WhatChangedNothingThereCountsNoMoreWhenTheNodeSaysTheSameAgain) {
+  Placement placement{seeded(1)};
+  placement.gauge(in_cell_1(1), gauge(5, 10));
+  placement.began(in_cell_1(1));
+  placement.began(in_cell_1(1));
+  placement.ended(in_cell_1(1));  // refused
+  EXPECT_FALSE(placement.gauge(in_cell_1(1), gauge(4, 10)));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 8U) << "said before";
+  EXPECT_FALSE(placement.gauge(in_cell_1(1), gauge(5, 10)));
+  EXPECT_EQ(placement.free_of(in_cell_1(1)), 9U) << "the other one is on the way";
+}
+
 TEST(Placement, ANodeThatIsForgottenIsNotChosen) {
   Placement placement{seeded(3)};
   for (std::uint32_t number = 0; number < 10; ++number) {

@@ -27,6 +27,8 @@ const std::map<std::string, About> kAbout = {
     {"GET /v1/health", About::everybody},
     {"GET /v1/node", About::node},
     {"GET /v1/node/census", About::node},
+    {"PUT /v1/node/policy", About::node},
+    {"DELETE /v1/node/policy", About::node},
     {"POST /v1/node/drain", About::node},
     {"POST /v1/node/resume", About::node},
     {"GET /metrics", About::node},
