@@ -29,6 +29,8 @@ class RootSpares : public RootService {
   frame::LaunchPlan behind(const std::string& id) const {
     frame::LaunchPlan wanted = plan(id);
     wanted.engine = frame::Engine::gvisor;
+    // Debian's runsc knows no other.
+    wanted.platform = frame::Platform::old_ptrace;
     // The engine itself lives in them too, and has no Landlock for those inside.
     wanted.limits = {.memory = 512U << 20U, .pids = 256};
     wanted.setup.fences.landlock_abi = 0;
