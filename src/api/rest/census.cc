@@ -48,6 +48,7 @@ std::string census_line(const Rest::Parts& parts, const node::Census::Resident& 
 async::Task<void> Rest::stream_census(Call& call) {
   CO_TRY_DO(only_known(call, {"index"}));
   CO_TRY(const auto index, number_of(call, "index"));
+  if (index == 0U) co_return Error{Errc::invalid, "query: `index` is at least 1"};
   if (index) {
     CO_TRY_DO(parts_.census.begin_index(*index));
   }

@@ -13,7 +13,7 @@ using token::Operation;
 constexpr std::array kRoutes = {
     Route{"GET", "/v1/health", {}, &Rest::health},
     Route{"GET", "/v1/node", Operation::node_read, &Rest::node},
-    Route{"GET", "/v1/node/census", Operation::node_read, &Rest::stream_census, true},
+    Route{"GET", "/v1/node/census", Operation::node_configure, &Rest::stream_census, true},
     Route{"POST", "/v1/node/drain", Operation::node_drain, &Rest::drain_node},
     Route{"POST", "/v1/node/resume", Operation::node_drain, &Rest::resume_node},
     Route{"PUT", "/v1/node/policy", Operation::node_configure, &Rest::put_policy},
