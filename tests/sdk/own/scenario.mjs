@@ -75,6 +75,21 @@ const steps = {
     node.close()
   },
 
+  async a_node_is_looked_after() {
+    const node = operator()
+    const tenant = client()
+    assert.equal((await node.drainNode()).draining, true)
+    const error = await refused(CordonError, () => tenant.run(['true']))
+    assert.deepEqual([error.status, error.code], [503, 'CORDON-NODE-DRAINING'])
+    assert.equal((await node.resumeNode()).draining, false)
+    assert.equal((await tenant.run(['true'])).verdict.status, 0)
+    await refused(CordonError, () => node.putPolicy(1, 'nonsense'))
+    assert.equal((await node.putPolicy(1, '[ceiling.network]\nmode = "none"\n')).raw.policy.release, 1)
+    assert.equal((await node.dropPolicy()).raw.policy.release, 0)
+    tenant.close()
+    node.close()
+  },
+
   async a_policy_is_enforced() {
     const writes = ['sh', '-c', 'echo word > file && cat file']
     const node = client()

@@ -65,6 +65,21 @@ def the_node_tells_what_it_is():
         holds("cordon_sandboxes_created_total" in node.metrics(), "metrics")
 
 
+RELEASE = '[ceiling.network]\nmode = "none"\n'
+
+
+def a_node_is_looked_after():
+    with operator() as node, client() as tenant:
+        equal(node.drain_node().draining, True)
+        error = refused(cordon.CordonError, lambda: tenant.run(["true"]))
+        equal((error.status, error.code), (503, "CORDON-NODE-DRAINING"))
+        equal(node.resume_node().draining, False)
+        equal(tenant.run(["true"]).verdict.status, 0)
+        refused(cordon.CordonError, lambda: node.put_policy(1, "nonsense"))
+        equal(node.put_policy(1, RELEASE).raw["policy"]["release"], 1)
+        equal(node.drop_policy().raw["policy"]["release"], 0)
+
+
 def a_policy_is_enforced():
     writes = ["sh", "-c", "echo word > file && cat file"]
     with client() as node:
@@ -324,7 +339,7 @@ def what_happened_is_recorded():
             equal((after.seq, after.prev), (before.seq + 1, before.leaf))
 
 
-STEPS = (the_node_tells_what_it_is, a_policy_is_enforced, enforcement_is_told, verdicts, processes, output_survives_broken_connections,
+STEPS = (the_node_tells_what_it_is, a_node_is_looked_after, a_policy_is_enforced, enforcement_is_told, verdicts, processes, output_survives_broken_connections,
          files_go_in_and_come_out, the_same_key_gives_the_same_sandbox, labels_and_pages, narrowed_while_it_lives, errors_have_words,
          a_narrower_token_does_less, keys_and_secrets, what_happened_is_recorded)
 
