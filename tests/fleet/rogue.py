@@ -16,8 +16,9 @@ import time
 import traceback
 import warnings
 
+from checks import emptied
 from cluster import equal, expect, wait_until
-from gateway import emptied, gone, made, streamed
+from gateway import gone, made, streamed
 from impostors import Liar, Middle, Server
 from parties import CELL, FLOOR, Certificates, Fleet, missing
 
