@@ -136,6 +136,7 @@ async::Task<void> Gateway::own(Asked& asked) {
       OwnRow{"GET", "/metrics", Operation::metrics_read, &Gateway::metrics},
       OwnRow{"GET", "/v1/node", Operation::node_read, &Gateway::whole},
       OwnRow{"POST", "/v1/node/", Operation::node_drain, &Gateway::names_no_node, true},
+      OwnRow{"GET", "/v1/node/census", Operation::node_configure, &Gateway::names_no_node},
       OwnRow{"PUT", "/v1/node/policy", Operation::node_configure, &Gateway::has_one_policy},
       OwnRow{"DELETE", "/v1/node/policy", Operation::node_configure, &Gateway::has_one_policy},
       OwnRow{"GET", kFleetNodes, Operation::node_read, &Gateway::fleet_nodes},
