@@ -84,7 +84,7 @@ def bare_words(kernel, size):
             "-m", f"{size}M", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(kernel / "vmlinux"),
             "-initrd", str(kernel / "bare-initramfs"), "-append",
             "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests random.trust_cpu=off net.ifnames=0 ipv6.disable=1 "
-            f"tsc_early_khz={kilohertz} tsc=reliable mitigations=off", "-device", "virtio-serial-device,max_ports=3"]
+            f"tsc_early_khz={kilohertz} tsc=reliable mitigations=off lsm=landlock,yama cgroup_disable=memory psi=0 nowatchdog", "-device", "virtio-serial-device,max_ports=3"]
 
 
 def shared_memory_of(pids):
@@ -200,6 +200,8 @@ def main():
         for name, values in took.items():
             figures[f"{engine.name}.{name}"] = show(engine.name, name, values, took["bare"])
         ratios[f"{engine.name}_to_bare"] = statistics.median(took[engine.arms[-1]]) / bare
+        if engine.name == "gvisor":
+            ratios["gvisor_from_nothing_to_bare"] = statistics.median(took["from nothing"]) / bare
         if engine.name != "microvm":
             continue
         answers, megabytes = measure_clones(engine, programs, max(options.pairs // 4, 3))

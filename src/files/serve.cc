@@ -13,9 +13,9 @@
 
 namespace cordon::files {
 
-Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids) {
+Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids, std::uint64_t believed) {
   ::umask(0);  // the guest's kernel has taken its caller's off
-  TreeServer tree{std::move(root), set_ids};
+  TreeServer tree{std::move(root), set_ids, believed};
   RequestCutter cutter;
   std::vector<std::byte> piece(kLongestRequest);
   for (;;) {

@@ -9,6 +9,6 @@
 namespace cordon::files {
 
 // `root`: the tree, O_PATH. An Error: what came is no kernel's, or the stream is broken.
-Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids);
+Status serve(const os::Fd& stream, os::Fd root, SetIds set_ids, std::uint64_t believed = kBelieved);
 
 }  // namespace cordon::files

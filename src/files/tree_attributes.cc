@@ -72,6 +72,7 @@ Status change(const Place& place, const fuse_setattr_in& how, std::uint32_t want
 
 }  // namespace
 
+// The same of every tree: a machine that was saved does not ask again.
 Status TreeServer::init(Request& request, Reply& reply) {
   const auto asked = request.body.take<fuse_init_in>();
   if (!asked) return senseless();
@@ -119,8 +120,8 @@ Result<fuse_entry_out> TreeServer::entry_of(NodeId parent, std::string_view name
   TRY(out.nodeid,
       nodes_.found(parent, name,
                    {.device = st.st_dev, .inode = st.st_ino, .kind = st.st_mode & S_IFMT}));
-  out.entry_valid = kBelieved;
-  out.attr_valid = kBelieved;
+  out.entry_valid = believed_;
+  out.attr_valid = believed_;
   out.attr = shown(st);
   return out;
 }
@@ -144,7 +145,7 @@ Status TreeServer::get_attributes(Request& request, Reply& reply) {
   const auto how = request.body.take<fuse_getattr_in>();
   if (!how) return senseless();
   fuse_attr_out out{};
-  out.attr_valid = kBelieved;
+  out.attr_valid = believed_;
   if ((how->getattr_flags & FUSE_GETATTR_FH) != 0) {
     TRY(const os::Fd* file, handle(how->fh));
     struct stat st{};
@@ -177,7 +178,7 @@ Status TreeServer::set_attributes(Request& request, Reply& reply) {
     TRY_DO(change(place, *how, wanted));
   }
   fuse_attr_out out{};
-  out.attr_valid = kBelieved;
+  out.attr_valid = believed_;
   TRY(const struct stat st, stat_of(request.head.nodeid));
   out.attr = shown(st);
   reply.add(out);

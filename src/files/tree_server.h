@@ -4,6 +4,7 @@
 // guest alone, names are looked up below the tree's root and nowhere else.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,12 +26,20 @@ inline constexpr std::uint64_t kBelieved = 1;  // seconds
 // what ends with the sandbox may have them, as in a sandbox without a machine.
 enum class SetIds : bool { refused, kept };
 
+// The numbers of these names of a root are the first of every tree that has them: a machine that
+// was saved knows them, and begins with another tree.
+inline constexpr std::array kFirstNames{"dev", "proc"};
+
 class TreeServer {
  public:
   // `root`: a directory, O_PATH. Before: the umask is 0, and what the process may not write it
   // cannot.
-  explicit TreeServer(os::Fd root, SetIds set_ids = SetIds::refused)
-      : nodes_{std::move(root)}, set_ids_{set_ids} {}
+  // `believed`: in seconds, kBelieved or less.
+  explicit TreeServer(os::Fd root, SetIds set_ids = SetIds::refused,
+                      std::uint64_t believed = kBelieved)
+      : nodes_{std::move(root)}, set_ids_{set_ids}, believed_{believed} {
+    number_first_names();
+  }
 
   // An errno, 0 where it was done; nothing for a request that has no answer.
   std::optional<int> answer(Request& request, Reply& reply);
@@ -54,6 +63,7 @@ class TreeServer {
   void forget_many(Request& request);
 
   // tree_names.cc
+  void number_first_names();
   Status look_up(Request& request, Reply& reply);
   Status read_link(Request& request, Reply& reply);
   Status make_link(Request& request, Reply& reply);  // symbolic
@@ -89,6 +99,7 @@ class TreeServer {
 
   Nodes nodes_;
   SetIds set_ids_;
+  std::uint64_t believed_;
   std::map<std::uint64_t, Handle> handles_;
   std::uint64_t last_handle_ = 0;
   std::vector<std::uint64_t> devices_;  // as seen so far: a number of ours for each

@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 // A guest's kernel in front of a directory.
 class Kernel {
  public:
-  explicit Kernel(const fs::path& root, SetIds set_ids = SetIds::refused)
-      : tree_{*os::openat(os::at_cwd(), root.c_str(), O_PATH | O_DIRECTORY), set_ids} {}
+  explicit Kernel(const fs::path& root, SetIds set_ids = SetIds::refused,
+                  std::uint64_t believed = kBelieved)
+      : tree_{*os::openat(os::at_cwd(), root.c_str(), O_PATH | O_DIRECTORY), set_ids, believed} {}
 
   // An errno; the answer is in `reply` then.
   template <class... Parts>
@@ -118,6 +119,37 @@ TEST_F(Tree, IsReadAndWritten) {
   EXPECT_EQ(kernel.ask(FUSE_WRITE, file, how, std::string{"XY"}), 0);
   EXPECT_EQ(kernel.answer<fuse_write_out>().size, 2U);
   EXPECT_EQ(kernel.read(handle, 100), "aXY");
+}
+
+// Else a machine that was saved with one tree would take another file of the next for its /dev.
+TEST_F(Tree, NumbersDevAndProcAsEveryTreeDoes) {
+  for (const char* const name : {"proc", "a", "dev"}) fs::create_directory(root() / name);
+  Kernel one{root()};
+  const NodeId dev = one.look_up(kRoot, "dev");
+  const NodeId proc = one.look_up(kRoot, "proc");
+  Kernel other{root()};
+  const NodeId beside = other.look_up(kRoot, "a");
+  EXPECT_EQ(other.look_up(kRoot, "proc"), proc);
+  EXPECT_EQ(other.look_up(kRoot, "dev"), dev);
+  EXPECT_TRUE(beside != dev && beside != proc && dev != proc);
+  Kernel again{root()};
+  EXPECT_EQ(again.look_up(kRoot, "a"), beside) << "of all else the first that is asked for is next";
+}
+
+// What a machine was told before it was saved it asks again: then it has another tree.
+TEST_F(Tree, IsNotBelievedByWhoWillBeSaved) {
+  fs::create_directory(root() / "dev");
+  const auto valid_for = [&](std::uint64_t believed) {
+    Kernel kernel{root(), SetIds::refused, believed};
+    EXPECT_NE(kernel.look_up(kRoot, "dev"), 0U);
+    const std::uint64_t entry = kernel.answer<fuse_entry_out>().entry_valid;
+    EXPECT_EQ(kernel.answer<fuse_entry_out>().attr_valid, entry);
+    EXPECT_EQ(kernel.ask(FUSE_GETATTR, kRoot, fuse_getattr_in{}), 0);
+    EXPECT_EQ(kernel.answer<fuse_attr_out>().attr_valid, entry);
+    return entry;
+  };
+  EXPECT_EQ(valid_for(0), 0U);
+  EXPECT_EQ(valid_for(kBelieved), kBelieved) << "the counter-arm";
 }
 
 TEST_F(Tree, IsNotLeftByAnyName) {

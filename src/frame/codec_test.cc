@@ -71,7 +71,7 @@ std::vector<ToGuest> all_to_guest() {
                .seed = std::string(kSeedBytes, '\1'),
                .clock = 1ULL << 60U,
                .network = true,
-               .shared_memory = true}};
+               .traced = true}};
 }
 
 std::vector<FromGuest> all_from_guest() {

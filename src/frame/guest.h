@@ -107,7 +107,9 @@ struct Input {
 enum class SignalTo : std::uint8_t {
   process,  // the one that was started
   group,    // its process group, or the terminal's foreground group
-  all,      // every process of the sandbox but pid 1
+  // Every process of the sandbox but pid 1. After SIGSTOP nothing runs or begins, whatever happens,
+  // until SIGCONT: then all go on as they were. Files are read and written meanwhile.
+  all,
 };
 constexpr SignalTo last_of(SignalTo) noexcept { return SignalTo::all; }
 
@@ -254,13 +256,11 @@ struct Usage {
 // What makes one machine of several that began as the same: the first frame to one, before Setup.
 struct Wake {
   std::string host_name;
-  std::string seed;            // random bytes of the host's, kSeedBytes
-  std::uint64_t clock = 0;     // nanoseconds since 1970; the relay sets it
-  bool network = false;        // its link has the address of a steered guest
-  bool shared_memory = false;  // /dev/shm is wanted
-  bool traced = false;         // it tells what programs inside do
-  CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.shared_memory,
-                self.traced);
+  std::string seed;         // random bytes of the host's, kSeedBytes
+  std::uint64_t clock = 0;  // nanoseconds since 1970; the relay sets it
+  bool network = false;     // its link has the address of a steered guest
+  bool traced = false;      // it tells what programs inside do
+  CORDON_FIELDS(Wake, self.host_name, self.seed, self.clock, self.network, self.traced);
 };
 inline constexpr std::size_t kSeedBytes = 64;
 // On the command line of the kernel of a machine that will be saved: what any of those that begin

@@ -18,30 +18,14 @@ namespace {
 constexpr std::size_t kLongest = std::size_t{256} << 10U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
-class Carrier {
- public:
-  Carrier(const os::Fd& fuse, const os::Fd& port)
-      : fuse_{fuse}, port_{port}, request_(kLongest), piece_(kPiece) {
-    answers_.reserve(2 * kLongest);
-  }
+}  // namespace
 
-  bool owes() const noexcept { return sent_ < asked_; }
-  Status ask();     // from the kernel, unless one is still being sent
-  Status send();    // to the host
-  Status answer();  // from the host, to the kernel
+FileCarrier::FileCarrier(os::Fd fuse, os::Fd port)
+    : fuse_{std::move(fuse)}, port_{std::move(port)}, request_(kLongest), piece_(kPiece) {
+  answers_.reserve(2 * kLongest);
+}
 
- private:
-  const os::Fd& fuse_;
-  const os::Fd& port_;
-  // Made once: a translated machine takes longer to clear them than to carry a request.
-  std::vector<std::byte> request_;
-  std::size_t asked_ = 0;  // bytes of it that are a request
-  std::size_t sent_ = 0;   // of those
-  std::vector<std::byte> piece_;
-  std::vector<std::byte> answers_;
-};
-
-Status Carrier::ask() {
+Status FileCarrier::ask() {
   while (!owes()) {
     const ssize_t got = ::read(fuse_.get(), request_.data(), request_.size());
     const int number = errno;
@@ -56,7 +40,7 @@ Status Carrier::ask() {
   return {};
 }
 
-Status Carrier::send() {
+Status FileCarrier::send() {
   while (owes()) {
     const ssize_t part = ::write(port_.get(), request_.data() + sent_, asked_ - sent_);
     if (part < 0 && errno == EINTR) continue;
@@ -67,7 +51,7 @@ Status Carrier::send() {
   return {};
 }
 
-Status Carrier::answer() {
+Status FileCarrier::answer() {
   const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (got < 0) return Error::from_errno("read");
@@ -87,24 +71,21 @@ Status Carrier::answer() {
   return {};
 }
 
-}  // namespace
-
-Status carry_files(const os::Fd& fuse, const os::Fd& port, const os::Fd& until) {
-  Carrier carrier{fuse, port};
+Status FileCarrier::carry(const os::Fd& until) {
   for (;;) {
-    const auto port_events = static_cast<short>(POLLIN | (carrier.owes() ? POLLOUT : 0));
+    const auto port_events = static_cast<short>(POLLIN | (owes() ? POLLOUT : 0));
     std::array<pollfd, 3> ready{
         {{.fd = until.get(), .events = POLLIN, .revents = 0},
-         {.fd = port.get(), .events = port_events, .revents = 0},
-         {.fd = carrier.owes() ? -1 : fuse.get(), .events = POLLIN, .revents = 0}}};
+         {.fd = port_.get(), .events = port_events, .revents = 0},
+         {.fd = owes() ? -1 : fuse_.get(), .events = POLLIN, .revents = 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return Error::from_errno("poll");
     }
     if (ready[0].revents != 0) return {};
-    if ((ready[1].revents & ~POLLOUT) != 0) TRY_DO(carrier.answer());
-    if ((ready[1].revents & POLLOUT) != 0) TRY_DO(carrier.send());
-    if (ready[2].revents != 0) TRY_DO(carrier.ask());
+    if ((ready[1].revents & ~POLLOUT) != 0) TRY_DO(answer());
+    if ((ready[1].revents & POLLOUT) != 0) TRY_DO(send());
+    if (ready[2].revents != 0) TRY_DO(ask());
   }
 }
 

@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries what the machine's kernel asks for files to the host, and the answers back.
+// What a machine's kernel asks for files (FUSE), carried to who serves them on the host, and back.
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "base/result.h"
 #include "os/fd.h"
 
 namespace cordon::guest {
 
-// `fuse`: of mount_tree; `port`: to the host; neither blocks. Ends when `until`, a pidfd, does, or
-// with an Error when the host answers no more.
-Status carry_files(const os::Fd& fuse, const os::Fd& port, const os::Fd& until);
+class FileCarrier {
+ public:
+  // `fuse`: /dev/fuse of a mount; `port`: a stream to who serves. Neither blocks.
+  FileCarrier(os::Fd fuse, os::Fd port);
+
+  // Until `until` tells of anything; then all that was asked may be carried on later.
+  Status carry(const os::Fd& until);
+
+ private:
+  bool owes() const noexcept { return sent_ < asked_; }
+  Status ask();     // from the kernel, unless one is still being sent
+  Status send();    // to the host
+  Status answer();  // from the host, to the kernel
+
+  os::Fd fuse_;
+  os::Fd port_;
+  // Made once: a translated machine takes longer to clear them than to carry a request.
+  std::vector<std::byte> request_;
+  std::size_t asked_ = 0;  // bytes of it that are a request
+  std::size_t sent_ = 0;   // of those
+  std::vector<std::byte> piece_;
+  std::vector<std::byte> answers_;
+};
 
 }  // namespace cordon::guest

@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 namespace cordon::guest {
+namespace {
+
+constexpr std::size_t kPortBuffer = 4096;
+
+}  // namespace
 
 bool Control::is_readable() const {
   pollfd news{.fd = in_.get(), .events = POLLIN, .revents = 0};
@@ -19,7 +24,9 @@ bool Control::is_readable() const {
 
 std::size_t Control::readable_bytes(std::size_t most) const {
   int count = 0;
-  if (::ioctl(in_.get(), FIONREAD, &count) != 0) return is_socket() ? 1 : most;
+  // A machine's port says nothing of it, and gives no more at once than one of its buffers.
+  if (::ioctl(in_.get(), FIONREAD, &count) != 0)
+    return is_socket() ? 1 : std::min(most, kPortBuffer);
   return std::clamp(static_cast<std::size_t>(std::max(count, 1)), std::size_t{1}, most);
 }
 

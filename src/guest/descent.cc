@@ -120,7 +120,7 @@ Status keep_granted(const Descent& descent) {
     if (number >= 64) return Error::from_errno("capability", EINVAL);
     kept = os::CapabilitySet::from_bits(kept.bits() | (std::uint64_t{1} << number));
   }
-  TRY(const os::CapabilityState now, os::read_capabilities());
+  TRY(const os::HeldCapabilities now, os::held_capabilities());
   if (now.effective.has(CAP_SETPCAP)) TRY_DO(os::drop_bounding(kept));
   return set_capabilities(kept);
 }

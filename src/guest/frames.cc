@@ -88,6 +88,10 @@ Status Loop::on_frame(const frame::Start& start) {
   }
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): Setup is the first frame of all
   Process& process = processes_.try_emplace(start.process, start, setup_->ring).first->second;
+  if (stillness_.is_on()) {
+    process.fail(epoll_, kFrozen, EAGAIN);
+    return {};
+  }
   const Starter::Wanted wanted{.process = start.process, .as_root = start.as_root};
   if (!starter_.ask_start(wanted, {body_.begin(), body_.end()})) {
     process.fail(epoll_, "spawner", EAGAIN);
@@ -104,13 +108,24 @@ Status Loop::on_frame(const frame::Input& input) {
 Status Loop::on_frame(const frame::Signal& signal) {
   if (signal.number == 0 || signal.number > kMostSignals) return nonsense("no such signal");
   if (signal.to == frame::SignalTo::all) {
-    kill_all(signal.number);
+    if (signal.number == SIGSTOP && options_.pid_namespace) return stand_still();
+    // Where all goes on already nobody is woken whom the workload has stopped.
+    if (signal.number == SIGCONT && options_.pid_namespace) {
+      stillness_.end();
+    } else {
+      kill_all(signal.number);
+    }
     return {};
   }
+  // All go on together, or nobody does.
+  if (stillness_.is_on() && signal.number == SIGCONT) return {};
   const Process* process = find(signal.process);
   if (process == nullptr || process->live_pid() == 0) return {};
   const auto number = static_cast<int>(signal.number);
-  if (signal.to == frame::SignalTo::group && process->signal_foreground(number)) return {};
+  const bool has_herald = !stillness_.is_on();  // else it stands like all others
+  if (signal.to == frame::SignalTo::group && has_herald && process->signal_foreground(number)) {
+    return {};
+  }
   const pid_t target =
       signal.to == frame::SignalTo::group ? -process->group() : process->live_pid();
   ::kill(target, number);

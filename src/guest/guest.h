@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 
 #include "guest/control.h"
 #include "guest/filter_profile.h"
@@ -19,7 +20,12 @@ struct GuestOptions {
   std::chrono::milliseconds patience{30'000};  // for an answer of the spawner
   std::chrono::milliseconds idle{2'000};       // of a spawner, before it ends
   bool own_kernel = false;                     // nobody else's processes are in it
+  bool is_saved = false;                       // what is done before Setup, many begin with
+  bool first_program = false;                  // of its kernel: nobody before us ignored a signal
   const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
+  // Where it is known later which stream is the host's: called when all stands that can stand
+  // without, and waits for it.
+  std::function<Result<Control>()> await_control;
 };
 
 // How the guest ends; the program's exit code.

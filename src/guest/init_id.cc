@@ -16,8 +16,9 @@ Status take_init_id() {
 
 Status leave_root() {
   TRY_DO(take_init_id());
-  TRY(const os::CapabilityState now, os::read_capabilities());
-  return os::keep_exactly(now.permitted);
+  TRY(const os::HeldCapabilities now, os::held_capabilities());
+  // The bounding set is what the bundle says: no more than that, and pid 1 may not change it.
+  return os::hold_exactly(now.permitted);
 }
 
 }  // namespace cordon::guest

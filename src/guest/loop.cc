@@ -21,9 +21,8 @@ constexpr std::size_t kWorthReturning = std::size_t{8} << 10U;
 // With more answers than this waiting, the host is not heard until it has listened.
 constexpr std::size_t kMostReplies = std::size_t{1} << 20U;
 
-// All signals wait; the end of a child is read from a descriptor. Ignored signals pass through fork
-// and exec: whatever our ancestors ignored, a workload must not.
-Result<os::Fd> take_signals() {
+// Ignored signals pass through fork and exec: whatever our ancestors ignored, a workload must not.
+Status ignore_nothing() {
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) {
@@ -33,6 +32,11 @@ Result<os::Fd> take_signals() {
       return Error::from_errno("sigaction");
     }
   }
+  return {};
+}
+
+// All signals wait; the end of a child is read from a descriptor.
+Result<os::Fd> take_signals() {
   sigset_t all;
   ::sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0) return Error::from_errno("sigprocmask");
@@ -56,7 +60,8 @@ Loop::Loop(Control control, os::Fd children, os::Epoll epoll, const GuestOptions
                 .tag = tag_of(Role::spawner),
                 .patience = options.patience,
                 .idle = options.idle,
-                .witness = options.witness}} {}
+                .witness = options.witness,
+                .ready_memory = options.is_saved}} {}
 
 Status Loop::watch_fixed() {
   TRY_DO(control_.watch(epoll_, EPOLLIN, tag_of(Role::control)));
@@ -73,6 +78,11 @@ std::optional<std::chrono::milliseconds> Loop::patience() const {
 GuestEnd Loop::turn() {
   // No plan yet: what is the same for all is done meanwhile.
   if (!control_.is_readable()) static_cast<void>(starter_.make_ahead());
+  if (options_.await_control) {
+    auto control = options_.await_control();
+    if (!control) return GuestEnd::stream_ended;
+    control_ = *std::move(control);
+  }
   Status going = watch_fixed();
   while (going) {
     const auto ready = epoll_.wait(patience());
@@ -260,6 +270,7 @@ Error Loop::fall(std::string step, int error_number) {
 
 GuestEnd run(Control control, const GuestOptions& options) {
   if (!os::set_dumpable(false)) return GuestEnd::could_not_begin;
+  if (!options.first_program && !ignore_nothing()) return GuestEnd::could_not_begin;
   auto children = take_signals();
   auto epoll = os::Epoll::create();
   if (!children || !epoll) return GuestEnd::could_not_begin;

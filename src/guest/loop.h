@@ -13,6 +13,7 @@
 #include "guest/guest.h"
 #include "guest/process.h"
 #include "guest/starter.h"
+#include "guest/stillness.h"
 #include "guest/tunnels.h"
 #include "guest/watches.h"
 #include "os/epoll.h"
@@ -81,6 +82,8 @@ class Loop {
   Status on_start_events(std::vector<StartEvent> events);
   Status on_start_event(StartEvent event);
   void kill_all(int signal);
+  // All but us and what serves files, until SIGCONT comes for all.
+  Status stand_still();
   frame::DiskUse disk_use() const;
   std::uint32_t count_processes() const;
   std::uint64_t count_born() const;
@@ -108,6 +111,7 @@ class Loop {
   FileActs files_;
   Tunnels tunnels_;
   Watches watches_;
+  Stillness stillness_;
 
   bool hello_owed_ = false;
   std::vector<std::byte> replies_;  // frames that are sent once

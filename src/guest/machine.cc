@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
@@ -26,10 +27,12 @@
 #include "guest/machine_recorder.h"
 #include "guest/machine_tree.h"
 #include "guest/oom_kills.h"
+#include "guest/ready_memory.h"
 #include "guest/tell_acts.h"
 #include "guest/wake.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "os/random.h"
 #include "os/rlimit.h"
 #include "os/socket.h"
 #include "os/steering.h"
@@ -41,6 +44,10 @@ constexpr std::uint64_t kMostOpenFiles = 524'288;
 // Whose memory ends is told by us: our kernel takes a workload first, also one that holds it in
 // buffers which are nobody's. Not never: one that lowers its own score as far is still found.
 constexpr std::string_view kOwnOomScore = "-900";
+// Of so long a while the machine is to have had nothing to do for most; of so many whiles one.
+constexpr std::chrono::milliseconds kWhile{150};
+constexpr double kMostOfIt = 0.11;  // seconds
+constexpr int kMostWhiles = 40;
 
 Status tell_failure(const os::Fd& port, const char* step, const Error& error) {
   const auto bytes = encode(
@@ -87,57 +94,59 @@ struct Ways {
   os::SocketPair told;  // its control stream, where somebody stands in front of it
 };
 
-// As they go to it, a byte each.
-struct Orders {
-  bool shared_memory;
-  bool traced;
-};
-static_assert(sizeof(Orders) == 2);
-
-Result<Orders> await_orders(const os::Fd& from) {
-  Orders orders{};
-  TRY_DO(read_exactly(from, std::as_writable_bytes(std::span{&orders, 1})));
-  return orders;
+Status enter_sandbox() {
+  TRY(const os::Fd group, os::openat(os::at_cwd(), kGroupProcesses, O_WRONLY));
+  TRY_DO(enter_machine_tree());
+  // What we did for it is none of its acts.
+  return os::write_all(group, "0");
 }
 
-Status enter_sandbox(const Orders& orders) {
-  os::Fd group;
-  if (orders.traced) {
-    TRY(group, os::openat(os::at_cwd(), kGroupProcesses, O_WRONLY));
-  }
-  TRY_DO(enter_machine_tree(orders.shared_memory));
-  // What we did for it is none of its acts.
-  return group ? os::write_all(group, "0") : Status{};
+Result<Control> control_of(const os::Fd& stream) {
+  TRY(os::Fd in, os::duplicate(stream));
+  TRY(os::Fd out, os::duplicate(stream));
+  TRY_DO(os::set_nonblocking(stream, true));
+  return Control{std::move(in), std::move(out)};
+}
+
+// Whether somebody stands in front of it.
+Result<bool> await_orders(const os::Fd& orders) {
+  TRY_DO(os::write_all(orders, "s"));
+  std::uint8_t is_traced = 0;
+  TRY_DO(read_exactly(orders, std::as_writable_bytes(std::span{&is_traced, 1})));
+  return is_traced != 0;
 }
 
 // In a pid and mount namespace of its own: signals to everybody end where the files are served.
-[[noreturn]] void be_guest(const os::Fd& port, Ways ways) {
+[[noreturn]] void be_guest(const os::Fd& port, Ways ways, bool is_saved) {
   ways.orders.one = os::Fd{};
   ways.told.one = os::Fd{};
-  Status stands = stage_machine_tree();
-  if (!os::write_all(ways.orders.two, "s")) ::_exit(1);
-  const auto orders = await_orders(ways.orders.two);
-  if (!orders) ::_exit(1);
-  const os::Fd& control = orders->traced ? ways.told.two : port;
-  if (stands) stands = enter_sandbox(*orders);
-  if (!stands) {
-    static_cast<void>(tell_failure(control, "tree", stands.error()));
+  const Status stands = enter_sandbox();
+  auto alone = control_of(port);
+  if (!stands || !alone) {
+    const auto is_traced = await_orders(ways.orders.two);
+    const os::Fd& control = is_traced && *is_traced ? ways.told.two : port;
+    static_cast<void>(tell_failure(control, "tree", stands ? alone.error() : stands.error()));
     ::_exit(1);
   }
-  auto in = os::duplicate(control);
-  auto out = os::duplicate(control);
-  if (!in || !out || !os::set_nonblocking(control, true)) ::_exit(1);
-  ::_exit(static_cast<int>(run({*std::move(in), *std::move(out)}, {.own_kernel = true})));
+  const auto await_control = [&]() -> Result<Control> {
+    if (is_saved) ready_memory();
+    TRY(const bool is_traced, await_orders(ways.orders.two));
+    return is_traced ? control_of(ways.told.two) : std::move(alone);
+  };
+  const GuestOptions options{
+      .own_kernel = true, .is_saved = is_saved, .await_control = await_control};
+  ::_exit(static_cast<int>(run(Control{os::Fd{}}, options)));
 }
 
-// Gives it when it waits for orders.
-Result<os::Cloned> start_guest(const os::Fd& port, Ways& ways) {
+// Gives it when it waits for orders: until then we serve it the little that it asks of the tree.
+Result<os::Cloned> start_guest(const os::Fd& port, FileCarrier& files, Ways& ways, bool is_saved) {
   TRY(ways.orders, os::socketpair(os::SocketType::stream));
   TRY(ways.told, os::socketpair(os::SocketType::stream));
   TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
-  if (guest.pid == 0) be_guest(port, std::move(ways));
+  if (guest.pid == 0) be_guest(port, std::move(ways), is_saved);
   ways.orders.two = os::Fd{};
   ways.told.two = os::Fd{};
+  TRY_DO(files.carry(ways.orders.one));
   std::byte staged{};
   TRY_DO(read_exactly(ways.orders.one, {&staged, 1}));
   return guest;
@@ -147,7 +156,6 @@ Result<os::Cloned> start_guest(const os::Fd& port, Ways& ways) {
 Result<os::Cloned> start_teller(const os::Fd& port, const os::Fd& guest,
                                 Result<MachineRecorder> recorder) {
   if (!recorder) return std::move(recorder).error();
-  TRY_DO(make_group());
   TRY_DO(recorder->watch(kGroup));
   TRY_DO(os::set_nonblocking(guest, true));
   TRY(os::Cloned teller, os::clone3({.clear_signal_handlers = true}));
@@ -173,6 +181,21 @@ bool will_be_saved() {
   return words && words->find(frame::kSavedWord) != std::string::npos;
 }
 
+double idle_seconds() {
+  const auto text = os::read_file(os::at_cwd(), "/proc/uptime");
+  const std::size_t second = text ? text->find(' ') : std::string::npos;
+  return second == std::string::npos ? 0 : std::strtod(text->c_str() + second, nullptr);
+}
+
+// What is still under way when it is saved, each that begins as this one would do again.
+void settle() {
+  for (int whiles = 0; whiles < kMostWhiles; ++whiles) {
+    const double before = idle_seconds();
+    std::this_thread::sleep_for(kWhile);
+    if (idle_seconds() - before > kMostOfIt) return;
+  }
+}
+
 Status begin(os::Fd& control) {
   TRY_DO(mount_kernel_files());
   // A kernel begins with 4096; what a sandbox may have its policy says.
@@ -180,26 +203,37 @@ Status begin(os::Fd& control) {
   TRY_DO(os::write_file(os::at_cwd(), "/proc/self/oom_score_adj", kOwnOomScore));
   TRY_DO(load_modules());
   TRY(control, open_port("cordon.control"));
-  TRY(const os::Fd files, open_port("cordon.files"));
+  TRY(os::Fd port, open_port("cordon.files"));
   end_before_thrashing();
+  const bool is_saved = will_be_saved();
   std::optional<Result<MachineRecorder>> recorder;
-  if (will_be_saved()) recorder.emplace(MachineRecorder::load());
+  if (is_saved) recorder.emplace(MachineRecorder::load());
   TRY_DO(os::join_as_guest(""));
-  TRY(const os::Fd fuse, mount_tree());
+  TRY_DO(make_group());
+  TRY(os::Fd fuse, mount_tree());
+  FileCarrier files{std::move(fuse), std::move(port)};
   Ways ways;
-  TRY(os::Cloned last, start_guest(control, ways));
+  TRY(os::Cloned last, start_guest(control, files, ways, is_saved));
+  TRY(const os::Fd random, os::open_random());
+  if (is_saved) {
+    // Waits until the kernel's generator has gathered enough for its own beginning, of which it
+    // makes much: it would come to that in each.
+    std::array<std::byte, 1> drawn{};
+    TRY_DO(os::getrandom(drawn));
+    ready_memory();
+    settle();
+  }
   TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));
   // From here on it may be one of many that began as this one.
   TRY(const frame::Wake wake, await_wake(control));
-  TRY_DO(become_unlike_others(wake));
+  TRY_DO(become_unlike_others(wake, random));
   if (wake.traced) {
     if (!recorder) recorder.emplace(MachineRecorder::load());
     TRY(last, start_teller(control, ways.told.one, *std::move(recorder)));
+    ways.told = {};
   }
-  ways.told = {};
-  const Orders orders{.shared_memory = wake.shared_memory, .traced = wake.traced};
-  TRY_DO(os::write_all(ways.orders.one, as_text(std::as_bytes(std::span{&orders, 1}))));
-  TRY_DO(carry_files(fuse, files, last.pidfd));
+  TRY_DO(os::write_all(ways.orders.one, as_text(std::as_bytes(std::span{&wake.traced, 1}))));
+  TRY_DO(files.carry(last.pidfd));
   if (was_one_killed() && oom_kills() > 0) return Error::from_errno("memory", ENOMEM);
   return {};
 }

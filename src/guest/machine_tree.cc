@@ -58,12 +58,10 @@ Status make_devices() {
                   "newinstance,ptmxmode=0666,mode=0600");
 }
 
-Status finish_devices(bool shared_memory) {
+Status finish_devices() {
   const std::string dev = kStagedDev;
-  if (shared_memory) {
-    TRY_DO(make_empty(dev + "/shm"));
-    TRY_DO(mount_at("tmpfs", dev + "/shm", MS_NOSUID | MS_NODEV, "mode=1777"));
-  }
+  TRY_DO(make_empty(dev + "/shm"));
+  TRY_DO(mount_at("tmpfs", dev + "/shm", MS_NOSUID | MS_NODEV, "mode=1777"));
   if (::mount(nullptr, dev.c_str(), nullptr,
               MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, nullptr) != 0) {
     return Error::from_errno("mount").with(dev);
@@ -120,13 +118,10 @@ Result<os::Fd> mount_tree() {
   return fuse;
 }
 
-Status stage_machine_tree() {
+Status enter_machine_tree() {
   TRY_DO(make_devices());
-  return make_proc();
-}
-
-Status enter_machine_tree(bool shared_memory) {
-  TRY_DO(finish_devices(shared_memory));
+  TRY_DO(finish_devices());
+  TRY_DO(make_proc());
   TRY_DO(move_into_tree(kStagedDev, "/dev"));
   TRY_DO(move_into_tree(kStagedProc, "/proc"));
   TRY_DO(change_root());

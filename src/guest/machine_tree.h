@@ -11,12 +11,11 @@ namespace cordon::guest {
 // Gives what the kernel asks for files with (FUSE); see carry_files.h.
 Result<os::Fd> mount_tree();
 
-// Makes /dev and /proc beside the tree, and allows nobody another namespace: all of it that can be
-// done before it is known whose machine this is. Before: a fresh pid and mount namespace.
-Status stage_machine_tree();
-
-// The tree with both in it becomes "/", and the caller what pid 1 of any sandbox is: an id of its
-// own and few capabilities. Before: stage_machine_tree, and somebody carries.
-Status enter_machine_tree(bool shared_memory);
+// The tree with a /dev and a /proc of the machine's own in it becomes "/", nobody is allowed
+// another namespace, and the caller becomes what pid 1 of any sandbox is: an id of its own and few
+// capabilities. Of the tree nothing is asked but where these two are, which is told of every tree
+// alike (files/tree_server.h): who begins as a machine that was saved has another one. Before: a
+// fresh pid and mount namespace, and somebody carries.
+Status enter_machine_tree();
 
 }  // namespace cordon::guest

@@ -39,9 +39,13 @@ Status Loop::reap() {
     int status = 0;
     rusage use{};
     TRY(const pid_t pid, ended(status, use));
-    if (pid == 0) return {};
+    if (pid == 0) break;
+    stillness_.forget(pid);
     TRY_DO(reaped(pid, status, use));
   }
+  // A death may have woken others, and who was woken tells us as a child.
+  stillness_.hold();
+  return {};
 }
 
 Status Loop::reaped(pid_t pid, int status, const rusage& use) {
@@ -114,6 +118,13 @@ void Loop::kill_all(int signal) {
     if (process.live_pid() > 0) ::kill(-process.live_pid(), signal);
   }
   if (signal == SIGKILL && starter_.pid() > 0) ::kill(starter_.pid(), SIGKILL);
+}
+
+Status Loop::stand_still() {
+  stillness_.begin();
+  TRY_DO(on_start_events(starter_.drop_starts()));
+  stillness_.hold_all_but(starter_.pid());
+  return {};
 }
 
 frame::DiskUse Loop::disk_use() const {

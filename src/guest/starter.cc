@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "guest/error_number.h"
+#include "guest/ready_memory.h"
 #include "guest/spawner.h"
 #include "os/file.h"
 #include "os/memfd.h"
@@ -44,6 +45,7 @@ Status Starter::make(const frame::Fences* fences) {
   const pid_t child = ::fork();
   const int error_number = errno;
   if (child == 0) {
+    if (fences == nullptr && config_.ready_memory) ready_memory();
     be_spawner(std::move(pair.two), fences, config_.find_filter, raised, config_.witness);
   }
   if (oom_score_) TRY_DO(oom_score_->lower());
@@ -155,6 +157,27 @@ void Starter::retire() {
 void Starter::await_requests() {
   if (std::exchange(is_awaited_, true)) return;
   await_idle();
+}
+
+std::vector<StartEvent> Starter::drop_starts() {
+  std::vector<StartEvent> events = hear();
+  if (begun_) events.push_back(become());
+  const auto failed = [](const Item& item) {
+    return StartEvent{.kind = StartKind::failed,
+                      .process = item.process,
+                      .step = kFrozen,
+                      .error_number = EAGAIN};
+  };
+  if (started_) {
+    ::kill(pid_, SIGKILL);
+    drop_link();
+    events.push_back(finish_start(failed(waiting_.front())));
+  }
+  for (const Item& item : waiting_) {
+    if (item.ask == Ask::start) events.push_back(failed(item));
+  }
+  std::erase_if(waiting_, [](const Item& item) { return item.ask == Ask::start; });
+  return events;
 }
 
 void Starter::await_idle() {

@@ -21,6 +21,9 @@
 
 namespace cordon::guest {
 
+// The step at which a start fails where all of the sandbox stands still.
+inline constexpr const char* kFrozen = "frozen";
+
 // What became of a request.
 struct StartEvent {
   enum class Kind : std::uint8_t { ready, fallen, streams, running, failed };
@@ -44,6 +47,7 @@ class Starter {
     std::chrono::milliseconds patience{30'000};  // for one answer
     std::chrono::milliseconds idle{2'000};       // without a request: then the spawner ends
     const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
+    bool ready_memory = false;                   // of one that is made ahead
   };
   Starter(const os::Epoll& epoll, const Config& config) : epoll_{epoll}, config_{config} {}
   Starter(const Starter&) = delete;
@@ -73,6 +77,10 @@ class Starter {
   std::vector<StartEvent> hear();
   // The spawner was reaped.
   std::vector<StartEvent> bury();
+
+  // No program begins from here on: what waits for a start fails, and so does the spawner that has
+  // one under way. What has begun is the program that it is, or is about to be.
+  std::vector<StartEvent> drop_starts();
 
   // Somebody has come who may ask. Until then the spawner waits however long it takes: a sandbox
   // that was furnished ahead is worth nothing without it.

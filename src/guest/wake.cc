@@ -12,13 +12,13 @@
 namespace cordon::guest {
 namespace {
 
-constexpr std::string_view kLink = "eth0";
+constexpr std::string_view kNetworkLink = "eth0";
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // Of two machines that began as copies of each other neither may draw what the other draws.
-Status take_seed(const std::string& seed) {
+Status take_seed(const os::Fd& random, const std::string& seed) {
   if (seed.size() != frame::kSeedBytes) return Error{Errc::invalid, "a seed of another length"};
-  return os::reseed(std::as_bytes(std::span{seed}));
+  return os::reseed(random, std::as_bytes(std::span{seed}));
 }
 
 Status set_clock(std::uint64_t nanoseconds) {
@@ -30,13 +30,13 @@ Status set_clock(std::uint64_t nanoseconds) {
 
 }  // namespace
 
-Status become_unlike_others(const frame::Wake& wake) {
-  TRY_DO(take_seed(wake.seed));
+Status become_unlike_others(const frame::Wake& wake, const os::Fd& random) {
+  TRY_DO(take_seed(random, wake.seed));
   TRY_DO(set_clock(wake.clock));
   if (::sethostname(wake.host_name.data(), wake.host_name.size()) != 0) {
     return Error::from_errno("sethostname");
   }
-  return wake.network ? os::join_as_guest(kLink) : Status{};
+  return wake.network ? os::join_as_guest(kNetworkLink) : Status{};
 }
 
 }  // namespace cordon::guest

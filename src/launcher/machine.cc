@@ -155,6 +155,7 @@ Status be_server(const Descent& descent) {
   // The floor has refused such a filter where anything of the host's can be written.
   const auto filter = os::filter_profile_from_string(descent.fences.filter);
   if (filter && !os::has_nosetid(*filter)) arguments.emplace_back("setid");
+  if (parts.start == MachineStart::save) arguments.emplace_back("unbelieved");
   TRY_DO(place_descriptors({&null, &null, &descent.engine->words.write}, wanted));
   return os::execveat(program, arguments, {});
 }

@@ -22,7 +22,12 @@ std::string kernel_words(const frame::Machine& machine, MachineStart start,
       "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
       "random.trust_cpu=off net.ifnames=0 ipv6.disable=1";
   if (!machine.kvm) {
-    words += fmt::format(" tsc_early_khz={} tsc=reliable mitigations=off", kilohertz);
+    // Each path through the kernel is translated: what nobody has written a policy for is left out,
+    // and what would be counted for nobody.
+    words += fmt::format(
+        " tsc_early_khz={} tsc=reliable mitigations=off lsm=landlock,yama cgroup_disable=memory "
+        "psi=0 nowatchdog",
+        kilohertz);
   }
   if (start == MachineStart::save) words += fmt::format(" {}", frame::kSavedWord);
   return words;
@@ -62,7 +67,8 @@ std::vector<std::string> qemu_arguments(const frame::LaunchPlan& plan, MachineSt
   // Of those that begin as each other all have a link, which leads nowhere without a network.
   if (plan.network || !is_cold) {
     add("-netdev", fmt::format("tap,id=link,fd={},vhost=off", int{kLinkFd}));
-    add("-device", "virtio-net-device,netdev=link,mac=02:00:0a:00:00:06");
+    // To nobody is it news that a machine which was saved goes on here.
+    add("-device", "virtio-net-device,netdev=link,mac=02:00:0a:00:00:06,guest_announce=off");
   }
   if (!is_cold) {
     // Who begins as another one has a copy of each page that it writes.

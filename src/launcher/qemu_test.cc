@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kWords =
     "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
     "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 tsc_early_khz=2100000 tsc=reliable "
-    "mitigations=off";
+    "mitigations=off lsm=landlock,yama cgroup_disable=memory psi=0 nowatchdog";
 
 frame::LaunchPlan in_machine() {
   frame::LaunchPlan plan = good_plan();
@@ -95,6 +95,7 @@ TEST(Qemu, LeavesMitigationsOnWithKvm) {
   for (const std::string& word : words) {
     EXPECT_EQ(word.find("mitigations=off"), std::string::npos);
     EXPECT_EQ(word.find("tsc_early"), std::string::npos);
+    EXPECT_EQ(word.find("lsm="), std::string::npos);
   }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/wake.h"
 
-#include <algorithm>
-
 #include "base/bytes.h"
 #include "launcher/tell.h"
 #include "os/random.h"
@@ -11,14 +9,11 @@ namespace cordon::launcher {
 
 Status wake(const os::Fd& control, const frame::LaunchPlan& plan) {
   TRY(const auto seed, os::random_bytes<frame::kSeedBytes>());
-  return tell(control,
-              frame::Wake{.host_name = plan.host_name,
-                          .seed = std::string{as_text(seed)},
-                          .clock = 0,  // told by the relay, when the machine can hear it
-                          .network = plan.network,
-                          .shared_memory = std::ranges::find(plan.directories, "/dev/shm") !=
-                                           plan.directories.end(),
-                          .traced = plan.traced});
+  return tell(control, frame::Wake{.host_name = plan.host_name,
+                                   .seed = std::string{as_text(seed)},
+                                   .clock = 0,  // told by the relay, when the machine can hear it
+                                   .network = plan.network,
+                                   .traced = plan.traced});
 }
 
 }  // namespace cordon::launcher

@@ -68,6 +68,13 @@ bool is_device(const std::string& path) {
   return path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
 }
 
+// What a spawner of ours does to itself on its way down: before it is a program, and so by none.
+// An orphan that does the same is a child of pid 1 too; it touches no file by it either.
+bool is_of_a_spawner(const Seen& seen, const std::string& path) {
+  constexpr std::uint32_t kInit = 1;
+  return seen.parent == kInit && path == "/proc/" + std::to_string(seen.pid) + "/oom_score_adj";
+}
+
 std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file, const Judges& judges) {
   if (seen.result < 0) {
     if (judges.files == nullptr) return std::nullopt;
@@ -76,7 +83,7 @@ std::optional<AuditEvent> told_file(const Seen& seen, const SeenFile& file, cons
     return ActRefused{*std::move(denial)};
   }
   const std::string& path = file.resolved.empty() ? file.used : file.resolved;
-  if (is_device(path)) return std::nullopt;
+  if (is_device(path) || is_of_a_spawner(seen, path)) return std::nullopt;
   std::string act = name_of(seen.call);
   if (file.is_opened) act = (file.flags & CORDON_OPEN_WRITES) != 0 ? "write" : "read";
   return FileTouched{.pid = seen.pid,

@@ -101,6 +101,24 @@ TEST(Told, FilesByWhatWasDoneToThem) {
   EXPECT_EQ(act(touched(SYS_mkdirat, {.used = "/etc"}, EEXIST)), "") << "an error of its own";
 }
 
+// A spawner that goes down while its sandbox is watched already.
+TEST(Told, NotWhatASpawnerDoesToItself) {
+  const auto is_told = [](std::uint32_t pid, std::uint32_t parent, std::string path) {
+    Seen seen = touched(SYS_openat, {.used = "/proc/self/oom_score_adj",
+                                     .resolved = std::move(path),
+                                     .flags = 02,
+                                     .is_opened = true});
+    seen.pid = pid;
+    seen.parent = parent;
+    return told_of(seen, {}).has_value();
+  };
+  EXPECT_FALSE(is_told(7, 1, "/proc/7/oom_score_adj"));
+  EXPECT_TRUE(is_told(7, 1, "/proc/8/oom_score_adj")) << "of another";
+  EXPECT_TRUE(is_told(7, 6, "/proc/7/oom_score_adj")) << "by a program's own child";
+  EXPECT_TRUE(is_told(7, 1, "/proc/7/mem"));
+  EXPECT_TRUE(is_told(7, 1, "/tmp/proc/7/oom_score_adj"));
+}
+
 TEST(Told, ConnectionsWithWhatBecameOfThem) {
   const auto error = [](int number) {
     const Seen seen{.call = SYS_connect, .result = -number, .what = SeenConnect{"192.0.2.7", 443}};

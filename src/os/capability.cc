@@ -60,8 +60,15 @@ std::string to_string(CapabilitySet set) {
   return names;
 }
 
-Result<CapabilityState> read_capabilities() {
+Result<HeldCapabilities> held_capabilities() {
   TRY(const RawSets raw, capget());
+  return HeldCapabilities{.effective = join(raw[0].effective, raw[1].effective),
+                          .permitted = join(raw[0].permitted, raw[1].permitted),
+                          .inheritable = join(raw[0].inheritable, raw[1].inheritable)};
+}
+
+Result<CapabilityState> read_capabilities() {
+  TRY(const HeldCapabilities held, held_capabilities());
   std::uint64_t bounding = 0;
   std::uint64_t ambient = 0;
   for (int capability = 0; capability < kMostCapabilities; ++capability) {
@@ -72,9 +79,9 @@ Result<CapabilityState> read_capabilities() {
     if (bound == 1) bounding |= bit;
     if (in_ambient(capability) == 1) ambient |= bit;
   }
-  return CapabilityState{.effective = join(raw[0].effective, raw[1].effective),
-                         .permitted = join(raw[0].permitted, raw[1].permitted),
-                         .inheritable = join(raw[0].inheritable, raw[1].inheritable),
+  return CapabilityState{.effective = held.effective,
+                         .permitted = held.permitted,
+                         .inheritable = held.inheritable,
                          .bounding = CapabilitySet::from_bits(bounding),
                          .ambient = CapabilitySet::from_bits(ambient)};
 }
@@ -132,15 +139,18 @@ Status raise_ambient(CapabilitySet set) {
 Status keep_exactly(CapabilitySet kept) {
   // The bounding set first: taking from it needs CAP_SETPCAP, which the last step may take away.
   TRY_DO(drop_bounding(kept));
+  return hold_exactly(kept);
+}
+
+Status hold_exactly(CapabilitySet kept) {
   TRY_DO(clear_ambient());
   return set_sets(kept, {});
 }
 
 Status keep_none() {
-  TRY(const CapabilityState state, read_capabilities());
-  if (state.effective.has(CAP_SETPCAP)) TRY_DO(drop_bounding({}));
-  TRY_DO(clear_ambient());
-  return set_sets({}, {});
+  TRY(const HeldCapabilities held, held_capabilities());
+  if (held.effective.has(CAP_SETPCAP)) TRY_DO(drop_bounding({}));
+  return hold_exactly({});
 }
 
 Status keep_across_exec(CapabilitySet kept, CapabilitySet bounding) {

@@ -46,6 +46,15 @@ struct CapabilityState {
 
 Result<CapabilityState> read_capabilities();
 
+// Three of them by one call, where all five take two for each capability that there is: behind a
+// user-space kernel every call is dear.
+struct HeldCapabilities {
+  CapabilitySet effective;
+  CapabilitySet permitted;
+  CapabilitySet inheritable;
+};
+Result<HeldCapabilities> held_capabilities();
+
 // Takes all but `kept` from the bounding set, so that no exec brings them back. Needs CAP_SETPCAP
 // (denied) as soon as there is something to take.
 Status drop_bounding(CapabilitySet kept);
@@ -57,6 +66,10 @@ Status clear_ambient();
 // capability that the caller does not have is refused (denied), never left out. Capabilities belong
 // to a thread: a program with several calls it before starting the others.
 Status keep_exactly(CapabilitySet kept);
+
+// The same, but for the bounding set, which is left: for who was started with one that has nothing
+// more in it.
+Status hold_exactly(CapabilitySet kept);
 
 // Leaves effective, permitted, inheritable and ambient empty, and the bounding set as well where
 // the caller may take from it. Without CAP_SETPCAP that stays: it gives nothing to a process with

@@ -56,6 +56,22 @@ TEST(Capability, KeepExactlyLeavesThatAndNothingElse) {
             "e= p= i= b= a=");
 }
 
+TEST(Capability, WhatIsHeldByOneCallLeavesTheBoundingSet) {
+  if (const auto reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  EXPECT_EQ(in_child([] {
+              if (const auto done = gain_capabilities(); !done) return outcome(done);
+              if (const auto done = drop_bounding({CAP_CHOWN, CAP_KILL}); !done) {
+                return outcome(done);
+              }
+              if (const auto done = hold_exactly({CAP_KILL}); !done) return outcome(done);
+              const auto held = held_capabilities();
+              if (!held) return outcome(held);
+              return to_string(held->effective) + to_string(held->permitted) +
+                     to_string(held->inheritable) + " " + describe(read_capabilities());
+            }),
+            "cap_killcap_kill e=cap_kill p=cap_kill i= b=cap_chown,cap_kill a=");
+}
+
 TEST(Capability, KeepNoneLeavesNothingForWhoeverCalls) {
   EXPECT_EQ(in_child([] {
               // Twice: the second time without the right to take from the bounding set.

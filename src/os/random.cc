@@ -24,13 +24,14 @@ Status getrandom(std::span<std::byte> bytes) {
   return {};
 }
 
-Status reseed(std::span<const std::byte> bytes) {
+Result<Fd> open_random() { return openat(at_cwd(), "/dev/urandom", O_RDWR); }
+
+Status reseed(const Fd& random, std::span<const std::byte> bytes) {
   const rand_pool_info head{.entropy_count = static_cast<int>(bytes.size() * 8),
                             .buf_size = static_cast<int>(bytes.size())};
   std::vector<std::byte> pool(sizeof head + bytes.size());
   std::memcpy(pool.data(), &head, sizeof head);
   std::memcpy(pool.data() + sizeof head, bytes.data(), bytes.size());
-  TRY(const Fd random, openat(at_cwd(), "/dev/urandom", O_RDWR));
   if (::ioctl(random.get(), RNDADDENTROPY, pool.data()) != 0) {
     return Error::from_errno("RNDADDENTROPY");
   }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "os/fd.h"
 
 namespace cordon::os {
 
@@ -20,8 +21,9 @@ Result<std::array<std::byte, N>> random_bytes() {
   return bytes;
 }
 
-// Mixes `bytes` into the kernel's generator as random ones, and what is drawn next comes from them
-// too. CAP_SYS_ADMIN.
-Status reseed(std::span<const std::byte> bytes);
+// The kernel's generator, to be seeded.
+Result<Fd> open_random();
+// Mixes `bytes` into it as random ones, and what is drawn next comes from them too. CAP_SYS_ADMIN.
+Status reseed(const Fd& random, std::span<const std::byte> bytes);
 
 }  // namespace cordon::os

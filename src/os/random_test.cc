@@ -33,7 +33,9 @@ TEST(Random, FillsEveryPartOfALargeBuffer) {
 TEST(Random, AKernelIsNotReseededByWhoMayNot) {
   const auto seed = random_bytes<64>();
   ASSERT_TRUE(seed);
-  const Status done = reseed(*seed);
+  const auto random = open_random();
+  ASSERT_TRUE(random);
+  const Status done = reseed(*random, *seed);
   if (::geteuid() == 0) {
     EXPECT_TRUE(done) << done.error().text();
   } else {

@@ -83,13 +83,26 @@ Result<std::string> Qmp::ask(std::string_view command) {
   return answer();
 }
 
-Status Qmp::hand_over(const os::Fd& fd, std::string_view name) {
-  const std::string command =
-      R"({"execute":"getfd","arguments":{"fdname":")" + std::string{name} + "\"}}\n";
+Status Qmp::say(std::string_view lines, const os::Fd& fd) {
   const os::Fd* const beside = &fd;
-  TRY(const std::size_t sent, os::send(socket_, std::as_bytes(std::span{command}), {&beside, 1}));
-  if (sent != command.size()) return Error{Errc::unavailable, "a monitor that takes no words"};
+  TRY(const std::size_t sent, os::send(socket_, std::as_bytes(std::span{lines}), {&beside, 1}));
+  if (sent != lines.size()) return Error{Errc::unavailable, "a monitor that takes no words"};
+  return {};
+}
+
+Status Qmp::hand_over(const os::Fd& fd, std::string_view name) {
+  TRY_DO(say(R"({"execute":"getfd","arguments":{"fdname":")" + std::string{name} + "\"}}\n", fd));
   TRY_DO(answer());
+  return {};
+}
+
+Status Qmp::await(std::size_t answers, std::string_view event) {
+  for (bool has_event = false; answers > 0 || !has_event;) {
+    TRY(const std::string line, next_line());
+    if (has(line, R"({"error")")) return Error{Errc::unavailable, line};
+    if (has(line, R"({"return")") && answers > 0) --answers;
+    has_event = has_event || has(line, event);
+  }
   return {};
 }
 
@@ -102,10 +115,17 @@ Status save_machine(Qmp& qmp, const os::Fd& state) {
 }
 
 Status load_machine(Qmp& qmp, const os::Fd& state) {
-  TRY_DO(qmp.ask(kShared));
-  TRY_DO(qmp.hand_over(state, "state"));
-  TRY_DO(qmp.ask(R"({"execute":"migrate-incoming","arguments":{"uri":"fd:state"}})"));
-  return await(qmp, R"({"execute":"query-status"})", R"("status": "running")");
+  constexpr std::string_view kBegin = R"({"execute":"qmp_capabilities"})";
+  constexpr std::string_view kTake = R"({"execute":"getfd","arguments":{"fdname":"state"}})";
+  constexpr std::string_view kLoad =
+      R"({"execute":"migrate-incoming","arguments":{"uri":"fd:state"}})";
+  std::string lines;
+  for (const std::string_view line : {kBegin, kShared, kTake, kLoad}) {
+    lines += line;
+    lines += '\n';
+  }
+  TRY_DO(qmp.say(lines, state));
+  return qmp.await(4, R"("event": "RESUME")");
 }
 
 }  // namespace cordon::relay

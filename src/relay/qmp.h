@@ -22,6 +22,10 @@ class Qmp {
   Result<std::string> ask(std::string_view command);
   // The monitor knows `fd` by that name then.
   Status hand_over(const os::Fd& fd, std::string_view name);
+  // Several commands, a line each, with `fd` beside them.
+  Status say(std::string_view lines, const os::Fd& fd);
+  // So many answers, and then or before an event.
+  Status await(std::size_t answers, std::string_view event);
 
  private:
   Result<std::string> next_line();
@@ -34,7 +38,8 @@ class Qmp {
 
 // Writes the state of a machine that shares its memory with a file to `state`. Before: begin.
 Status save_machine(Qmp& qmp, const os::Fd& state);
-// Makes a machine that was started empty that one, and lets it run.
+// Makes a machine that was started empty that one, and waits until it runs. In place of begin: all
+// is said before anybody listens, so that nothing is waited for but the end of it.
 Status load_machine(Qmp& qmp, const os::Fd& state);
 
 }  // namespace cordon::relay

@@ -136,7 +136,6 @@ Status Relay::save() {
 
 Status Relay::load() {
   Qmp qmp{ends_.monitor};
-  TRY_DO(qmp.begin());
   return load_machine(qmp, ends_.state);
 }
 

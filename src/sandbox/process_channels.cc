@@ -171,6 +171,9 @@ void ProcessChannels::signal(std::uint32_t process, int number, frame::SignalTo 
   outbox_.send(frame::Signal{process, static_cast<std::uint8_t>(number), to});
 }
 
+// Of no process: there may be none that was started from here.
+void ProcessChannels::signal_all(int number) { signal(0, number, frame::SignalTo::all); }
+
 void ProcessChannels::resize(std::uint32_t process, frame::WindowSize size) {
   outbox_.send(frame::Resize{process, size});
 }

@@ -42,6 +42,7 @@ class ProcessChannels {
   void acknowledge(std::uint32_t process, frame::Stream stream, std::uint64_t offset);
   void acknowledge_exit(std::uint32_t process);
   void signal(std::uint32_t process, int number, frame::SignalTo to);
+  void signal_all(int number);
   void resize(std::uint32_t process, frame::WindowSize size);
 
   // What the guest says. An error is a break of the protocol.

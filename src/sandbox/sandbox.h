@@ -132,6 +132,12 @@ class Sandbox {
   // The number is ours to fill. Ends with the sandbox, and with our stream to it.
   virtual async::Task<std::unique_ptr<Watch>> watch(frame::StartWatch wanted) = 0;
 
+  // Every process in it stops, whoever started it, and none begins until it goes on: it may be told
+  // so at any time, and more than once.
+  virtual void stand_still() = 0;
+  // As it was.
+  virtual void go_on() = 0;
+
   // Listens to it no more: everything that waits for it gets an Error, and destroy() follows.
   virtual void abandon() = 0;
 

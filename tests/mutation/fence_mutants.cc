@@ -379,10 +379,11 @@ CORDON_WRAP(int, sethostname, "sethostname", const char* name, std::size_t size)
   return real_sethostname(own.data(), own.size());
 }
 
-CORDON_WRAP(Status, reseed, "_ZN6cordon2os6reseedESt4spanIKSt4byteLm18446744073709551615EE",
-            std::span<const std::byte> bytes) {
+CORDON_WRAP(Status, reseed,
+            "_ZN6cordon2os6reseedERKNS0_2FdESt4spanIKSt4byteLm18446744073709551615EE",
+            const Fd& random, std::span<const std::byte> bytes) {
   if (chose("no-reseed")) return {};
-  return real_reseed(bytes);
+  return real_reseed(random, bytes);
 }
 
 // Before it is saved its kernel is ready to give random numbers, as one that has been up for long:
@@ -391,7 +392,8 @@ CORDON_WRAP(Status, write_all,
             "_ZN6cordon2os9write_allERKNS0_2FdESt17basic_string_viewIcSt11char_traitsIcEE",
             const Fd& fd, std::string_view bytes) {
   static constexpr std::array<std::byte, 64> kSome{};
-  if (chose("name-is-drawn")) (void)real_reseed(kSome);
+  if (const auto random = os::open_random(); random && chose("name-is-drawn"))
+    (void)real_reseed(*random, kSome);
   return real_write_all(fd, bytes);
 }
 

@@ -29,6 +29,7 @@ SUITES = {
     "cli": ("cordond/cli.py", False),
     "life": ("cordond/life.py", False),
     "network": ("cordond/network.py", False),
+    "pause": ("cordond/pause.py", False),
 }
 
 

@@ -2,9 +2,12 @@
 // cordon-files: serves the file tree of a sandbox to the machine that the sandbox is. The launcher
 // has made that tree its root, has given it the workload's own ids and nothing else, and has put
 // the stream to the machine at descriptor 3.
-// `cordon-files setid`: of a tree in which nothing that can be written is the host's.
+// `setid`: of a tree in which nothing that can be written is the host's. `unbelieved`: to a machine
+// that will be saved, which is to remember nothing of this tree.
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
+#include <span>
 #include <string_view>
 
 #include "files/serve.h"
@@ -39,15 +42,18 @@ Status confine() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool keeps = count == 2 && arguments[1] == std::string_view{"setid"};
+  const std::span<char*> words{arguments, static_cast<std::size_t>(count)};
+  const auto is_asked = [&](std::string_view word) {
+    return std::ranges::find(
+               words, word, [](const char* each) { return std::string_view{each}; }) != words.end();
+  };
+  const auto set_ids = is_asked("setid") ? files::SetIds::kept : files::SetIds::refused;
+  const std::uint64_t believed = is_asked("unbelieved") ? 0 : files::kBelieved;
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   raise_open_files();
   const os::Fd stream{3};
   auto root = os::openat(os::at_cwd(), "/", O_PATH | O_DIRECTORY);
   if (!root || !confine()) return kCannotConfine;
-  return files::serve(stream, *std::move(root),
-                      keeps ? files::SetIds::kept : files::SetIds::refused)
-             ? 0
-             : 1;
+  return files::serve(stream, *std::move(root), set_ids, believed) ? 0 : 1;
 }

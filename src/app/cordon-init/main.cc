@@ -55,7 +55,7 @@ guest::GuestEnd serve_stdio() {
   if (!os::set_nonblocking(in, true) || !os::set_nonblocking(out, true)) {
     return guest::GuestEnd::could_not_begin;
   }
-  return guest::run({std::move(in), std::move(out)}, {});
+  return guest::run({std::move(in), std::move(out)}, {.first_program = true});
 }
 
 }  // namespace
@@ -67,6 +67,9 @@ int main(int count, char** words) {
   if (count > 0 && std::string_view{words[0]} == "/init" && ::getpid() == 1) guest::be_machine();
   const std::string_view word = count == 2 ? words[1] : "";
   if (word == "probe") return static_cast<int>(guest::probe_kernel());
+  // At its end it kills all processes that it sees, and it shuts what it was given as its stream:
+  // where it is not the first of its own namespace, those of somebody else.
+  if (::getpid() != 1) return static_cast<int>(guest::GuestEnd::could_not_begin);
   if (word == "stdio-as-root" && !guest::leave_root()) {
     return static_cast<int>(guest::GuestEnd::could_not_begin);
   }

@@ -2,6 +2,7 @@
 // A sandbox of the process tier: a guest at the end of a stream, and somebody who can end it.
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <memory>
 
@@ -43,6 +44,8 @@ class ProcessSandbox final : public Sandbox {
     return link_->watches().begin(std::move(wanted), link_);
   }
   async::Task<frame::Usage> usage() override { return link_->usage(); }
+  void stand_still() override { link_->processes().signal_all(SIGSTOP); }
+  void go_on() override { link_->processes().signal_all(SIGCONT); }
   void abandon() override { link_->close(); }
   async::Task<frame::Ended> destroy() override;
   const std::vector<std::string>& groups() const noexcept override { return about_.groups; }
