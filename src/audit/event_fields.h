@@ -135,7 +135,7 @@ void fields(Walk& walk, Event& event) {
 template <class Walk, Of<SandboxEnded> Event>
 void fields(Walk& walk, Event& event) {
   auto& verdict = event.verdict;
-  walk.choice("ending", verdict.ending, Ending::infrastructure);
+  walk.choice("ending", verdict.ending, Ending::moved);
   walk.number("status", verdict.status);
   walk.number("limit", verdict.limit);
   walk.number("peak", verdict.peak);

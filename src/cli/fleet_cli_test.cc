@@ -33,6 +33,8 @@ TEST(FleetVerbs, WithoutAnybodyThereSayWhatToDo) {
                             {"fleet", "policy", "show"},
                             {"fleet", "policy", "resume"},
                             {"fleet", "policy", "rollback"},
+                            {"node", "drain", "1.2", "--move"},
+                            {"fleet", "move", "abcdefghijklmnop", "--to", "1.2"},
                             {"fleet", "quota"},
                             {"fleet", "quota", "acme", "100", "--homes", "1,2"}}) {
     const Ran ran = cordon(words);
@@ -48,6 +50,10 @@ TEST(FleetVerbs, RefuseWhatTheyDoNotUnderstand) {
                             {"node", "drain", "1.2/../3"},
                             {"node", "drain", "node-1-2"},
                             {"node", "drain", "1.2", "--timeout", "9s"},
+                            {"node", "drain", "--move"},
+                            {"fleet", "move"},
+                            {"fleet", "move", "not-an-id"},
+                            {"fleet", "move", "abcdefghijklmnop", "--to", "here"},
                             {"node", "drain", "--wait", "--timeout", "soon"},
                             {"node", "resume", "1.2", "--wait"},
                             {"node", "ls", "1.2"},

@@ -82,6 +82,7 @@ void add_fleet(CLI::App& app, Context& context) {
   verb->callback([flags, &context] { status(*flags, context); });
   add_fleet_policy(*group, context);
   add_fleet_quota(*group, context);
+  add_fleet_move(*group, context);
 }
 
 }  // namespace cordon::cli

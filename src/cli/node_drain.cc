@@ -34,6 +34,7 @@ struct DrainFlags {
   std::string name;  // empty: a node by itself
   std::string timeout;
   bool waits = false;
+  bool moves = false;
 };
 
 // How it is said, and where the nodes are named that there are.
@@ -42,16 +43,6 @@ struct Act {
   const DrainFlags& flags;
   const Node& node;
 };
-
-// "7.42"
-bool is_name(std::string_view text) {
-  const std::size_t dot = text.find('.');
-  const auto is_number = [](std::string_view part) {
-    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return dot != std::string_view::npos && is_number(text.substr(0, dot)) &&
-         is_number(text.substr(dot + 1));
-}
 
 Result<NodeAnswer> tell_single(const Act& act) {
   return ask_now(act.node, {.method = "POST", .path = fmt::format("/v1/node/{}", act.verb)});
@@ -183,15 +174,39 @@ Result<Told> wait(const Act& act, Told begin, std::uint64_t seconds, std::ostrea
   return emptying.told();
 }
 
+// What could not be moved, each with why.
+using NotMoved = std::vector<std::pair<std::string, std::string>>;
+
+// One after the other: each is held only as long as it is copied itself.
+Result<NotMoved> move_all(const Act& act, Context& context) {
+  const std::string path = fmt::format("/v1/fleet/nodes/{}/sandboxes", act.flags.name);
+  TRY(const NodeAnswer answer, ask_now(act.node, {.path = path}));
+  if (!answer.is_good()) return Error{Errc::unavailable, text_at(answer.json, "detail")};
+  NotMoved left;
+  for (const boost::json::value& sandbox : list_at(answer.json, "sandboxes")) {
+    if (!sandbox.is_string()) continue;
+    const std::string id{sandbox.get_string()};
+    const auto moved = ask_now(act.node, move_request(id, ""));
+    // It has ended meanwhile.
+    if (moved && moved->status == 404) continue;
+    if (moved && moved->is_good()) {
+      context.err << "cordon: " << moved_words(moved->json) << '\n' << std::flush;
+      continue;
+    }
+    left.emplace_back(id, moved ? text_at(moved->json, "detail") : moved.error().text());
+    context.err << fmt::format("cordon: {}: {}\n", terminal::printable(id),
+                               terminal::printable(left.back().second))
+                << std::flush;
+  }
+  return left;
+}
+
 void change(std::string_view verb, const DrainFlags& flags, Context& context) {
   const auto seconds =
       flags.timeout.empty() ? Result<std::uint64_t>{0} : parse_duration(flags.timeout);
   if (!seconds) return fail_typed(context, seconds.error());
-  if (!flags.name.empty() && !is_name(flags.name)) {
-    return fail_typed(
-        context,
-        Error{Errc::invalid, fmt::format("{}: a node is named like 1.42, as cordon node ls does",
-                                         policy::in_quotes(flags.name))});
+  if (!flags.name.empty() && !is_node_name(flags.name)) {
+    return fail_typed(context, no_name(flags.name));
   }
   const auto node = find_node(flags.node, context);
   if (!node) return fail(context, node.error());
@@ -200,6 +215,20 @@ void change(std::string_view verb, const DrainFlags& flags, Context& context) {
   if (!answer) return fail(context, answer.error());
   if (!answer->is_good()) return explain(act, *answer, context);
   Told told = read_told(act, *answer);
+  if (flags.moves) {
+    const auto left = move_all(act, context);
+    if (!left) return fail(context, left.error());
+    if (!left->empty() && !flags.waits) {
+      return fail(context,
+                  Error{Errc::unavailable,
+                        fmt::format("{} takes nothing new, and {} could not be moved; the same "
+                                    "command tries again, and --wait waits for their ends",
+                                    told.node.name, count_words(left->size(), "sandbox"))});
+    }
+    auto now = look(act, fmt::format("/v1/fleet/nodes/{}", flags.name));
+    if (!now) return fail(context, now.error());
+    told = *std::move(now);
+  }
   if (flags.waits) {
     auto empty = wait(act, std::move(told), *seconds, context.err);
     if (!empty) return fail(context, empty.error());
@@ -210,12 +239,31 @@ void change(std::string_view verb, const DrainFlags& flags, Context& context) {
 
 }  // namespace
 
+// "7.42"
+bool is_node_name(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto is_number = [](std::string_view part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dot != std::string_view::npos && is_number(text.substr(0, dot)) &&
+         is_number(text.substr(dot + 1));
+}
+
+Error no_name(std::string_view text) {
+  return {Errc::invalid, fmt::format("{}: a node is named like 1.42, as cordon node ls does",
+                                     policy::in_quotes(text))};
+}
+
 void add_node_changes(CLI::App& group, Context& context) {
   constexpr const char* kName = "CELL.NODE, of ls; at a node by itself none";
   auto drained = std::make_shared<DrainFlags>();
   CLI::App* const drain =
       group.add_subcommand("drain", "has a node take no new sandboxes; what it has goes on");
-  drain->add_option("NODE", drained->name, kName);
+  CLI::Option* const named = drain->add_option("NODE", drained->name, kName);
+  drain
+      ->add_flag("--move", drained->moves,
+                 "Then have each of its sandboxes go on at another node; at a gateway")
+      ->needs(named);
   CLI::Option* const waits =
       drain->add_flag("--wait", drained->waits, "Wait until it has no sandbox");
   drain

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/cell_index.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 namespace cordon::fleet {
 namespace {
@@ -14,8 +16,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kShared = "enforcement";
-// Of texts that nobody has any more: looked for when so many are known.
-constexpr std::size_t kManyShared = 4096;
+constexpr std::size_t kLongestShared = std::size_t{8} << 10U;
+// Of texts that nobody has any more: looked for when so many are known, at least.
+constexpr std::size_t kManyShared = 1024;
 
 Error no_census(std::string_view what) {
   return Error{Errc::invalid, "a node's census: " + std::string{what}};
@@ -60,7 +63,12 @@ void read_shown(json::object& shown, Said& said) {
   said.row.labels = labels_in(shown);
   if (const json::value* const alike = shown.if_contains(kShared)) {
     said.alike = json::serialize(*alike);
-    shown.erase(kShared);
+    // One that is longer than any is alike in none.
+    if (said.alike.size() > kLongestShared) {
+      said.alike.clear();
+    } else {
+      shown.erase(kShared);
+    }
   }
   said.row.text = json::serialize(shown);
 }
@@ -77,10 +85,24 @@ Result<Said> read_said(json::object& object) {
   }
   const json::value* const e2b = object.if_contains("e2b");
   if (e2b != nullptr && e2b->is_object()) {
+    // Lists of E2B's have it as it is: no node speaks of another's in there.
+    if (said_text(e2b->get_object(), "sandboxID") != said.id) return no_census("`e2b` of another");
     said.row.e2b = json::serialize(*e2b);
     said.row.is_paused = said_text(e2b->get_object(), "state") == "paused";
   }
   return said;
+}
+
+// What it takes, about: texts, and the maps that they are in.
+std::size_t bytes_of(const std::string& id, const CellIndex::Row& row) {
+  constexpr std::size_t kNode = 64;
+  std::size_t bytes = sizeof(CellIndex::Row) + kNode + id.size() + row.tenant.size() +
+                      row.text.size() + row.e2b.size() + row.unit.size();
+  for (const auto& [name, value] : row.labels) {
+    bytes += 2 * sizeof(std::string) + kNode + name.size() + value.size();
+  }
+  // Shared by others too, or not.
+  return bytes + (row.shared ? row.shared->size() : 0);
 }
 
 }  // namespace
@@ -89,8 +111,9 @@ std::shared_ptr<const std::string> CellIndex::shared(std::string text) {
   if (const auto found = shared_.find(text); found != shared_.end()) {
     if (auto there = found->second.lock()) return there;
   }
-  if (shared_.size() >= kManyShared) {
+  if (shared_.size() >= std::max(look_at_, kManyShared)) {
     std::erase_if(shared_, [](const auto& one) { return one.second.expired(); });
+    look_at_ = 2 * shared_.size();
   }
   auto made = std::make_shared<const std::string>(std::move(text));
   shared_.insert_or_assign(*made, made);
@@ -111,22 +134,29 @@ void CellIndex::settle(const Row& row) {
   if (!row.unit.empty()) settled_(row.tenant, row.unit);
 }
 
-void CellIndex::put(Told& told, std::string id, Row row) {
-  // Not in the count before all was said: then it is in place of what was there.
-  if (told.fresh) {
-    told.fresh->insert_or_assign(std::move(id), std::move(row));
-    return;
-  }
+Status CellIndex::put(Told& told, std::string id, Row row) {
   remove(told, id);
-  count_one(row, true);
-  settle(row);
-  told.rows.emplace(std::move(id), std::move(row));
+  Rows& rows = told.fresh ? *told.fresh : told.rows;
+  std::size_t& bytes = told.fresh ? told.fresh_bytes : told.bytes;
+  const std::size_t more = bytes_of(id, row);
+  if (rows.size() >= bounds_.rows || bytes + more > bounds_.bytes) {
+    return no_census(fmt::format("more than {} rows, or {} bytes", bounds_.rows, bounds_.bytes));
+  }
+  bytes += more;
+  // Not in the count before all was said: then it is in place of what was there.
+  if (!told.fresh) {
+    count_one(row, true);
+    settle(row);
+  }
+  rows.emplace(std::move(id), std::move(row));
+  return {};
 }
 
 void CellIndex::remove(Told& told, std::string_view id) {
   Rows& rows = told.fresh ? *told.fresh : told.rows;
   const auto found = rows.find(id);
   if (found == rows.end()) return;
+  (told.fresh ? told.fresh_bytes : told.bytes) -= bytes_of(found->first, found->second);
   if (!told.fresh) count_one(found->second, false);
   rows.erase(found);
 }
@@ -134,6 +164,7 @@ void CellIndex::remove(Told& told, std::string_view id) {
 void CellIndex::begin(NodeId node) {
   Told& told = told_[node];
   told.fresh.emplace();
+  told.fresh_bytes = 0;
   told.read_at.reset();
 }
 
@@ -151,6 +182,7 @@ Result<bool> CellIndex::took(NodeId node, std::string_view line, Ticks now) {
     if (told.fresh) {
       for (const auto& [id, row] : told.rows) count_one(row, false);
       told.rows = std::move(*told.fresh);
+      told.bytes = std::exchange(told.fresh_bytes, 0);
       told.fresh.reset();
       for (const auto& [id, row] : told.rows) {
         count_one(row, true);
@@ -163,16 +195,21 @@ Result<bool> CellIndex::took(NodeId node, std::string_view line, Ticks now) {
   }
   TRY(Said one, read_said(object));
   if (const std::string gone = said_text(object, "gone"); !gone.empty()) {
-    if (!is_of_(gone, node)) return no_census("a name of another node");
+    if (!is_of_(gone, node) && guest_of(gone, node) == Guest::nobody) {
+      return no_census("a name of another node");
+    }
     // It may have come and gone unseen.
     settle(one.row);
     remove(told, gone);
     return false;
   }
   if (one.id.empty() || one.row.tenant.empty()) return no_census("a line that says nothing");
-  if (!is_of_(one.id, node)) return no_census("a name of another node");
+  one.row.is_guest = !is_of_(one.id, node);
+  if (one.row.is_guest && guest_of(one.id, node) == Guest::nobody) {
+    return no_census("a name of another node");
+  }
   if (!one.alike.empty()) one.row.shared = shared(std::move(one.alike));
-  put(told, std::move(one.id), std::move(one.row));
+  TRY_DO(put(told, std::move(one.id), std::move(one.row)));
   return false;
 }
 
@@ -180,6 +217,7 @@ void CellIndex::broke_off(NodeId node) {
   const auto found = told_.find(node);
   if (found == told_.end()) return;
   found->second.fresh.reset();
+  found->second.fresh_bytes = 0;
   found->second.read_at.reset();
 }
 

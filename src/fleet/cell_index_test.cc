@@ -47,8 +47,29 @@ class IndexOf : public testing::Test {
                    },
                    [this](const std::string& tenant, const std::string& unit) {
                      settled_.push_back(tenant + " " + unit);
+                   },
+                   [this](std::string_view id, NodeId node) {
+                     if (!id.starts_with("9-")) return Guest::nobody;
+                     return guest_at_ == node ? Guest::known : Guest::stranger;
                    }};
+  std::optional<NodeId> guest_at_;  // where names of the node 9 were moved to
 };
+
+TEST_F(IndexOf, ListsWhatWasMovedWhereItIsAndCountsItAnyhow) {
+  for (const NodeId node : {kOne, kTwo}) {
+    index_.begin(node);
+    ASSERT_TRUE(took(node, line("9-a")));
+    ASSERT_TRUE(took(node, at(1)));
+  }
+  EXPECT_EQ(list({}), "") << "it came to neither, as far as is known";
+  EXPECT_EQ(index_.count("a"), 2U);
+  guest_at_ = kTwo;
+  EXPECT_EQ(list({}), "9-a ");
+  EXPECT_EQ(list({.nodes = {kOne}}), "");
+  EXPECT_FALSE(took(kOne, line("8-a"))) << "nobody has made that name";
+  ASSERT_TRUE(took(kOne, R"({"gone":"9-a","tenant":"a"})"));
+  EXPECT_EQ(index_.count("a"), 1U);
+}
 
 TEST_F(IndexOf, ListsWhatAllNodesHaveInTheOrderOfTheirNames) {
   index_.begin(kOne);
@@ -66,6 +87,57 @@ TEST_F(IndexOf, ListsWhatAllNodesHaveInTheOrderOfTheirNames) {
   EXPECT_EQ(list({.labels = {{"job", "none"}}}), "");
   EXPECT_EQ(list({.most = 2}), "1-a 1-b > 1-b");
   EXPECT_EQ(list({.after = "1-b", .most = 2}), "2-a 2-x ") << "exactly as many as there are";
+}
+
+TEST_F(IndexOf, ANodeThatTellsMoreThanAnyHasIsNotReadOn) {
+  const auto whole = [](std::string_view, NodeId) { return true; };
+  CellIndex few{whole, [](const auto&, const auto&) {}, {.rows = 2, .bytes = 1U << 20U}};
+  few.begin(kOne);
+  ASSERT_TRUE(few.took(kOne, line("1-a"), kToldAt));
+  ASSERT_TRUE(few.took(kOne, line("1-b"), kToldAt));
+  ASSERT_TRUE(few.took(kOne, line("1-b"), kToldAt)) << "in place of itself";
+  const auto refused = few.took(kOne, line("1-c"), kToldAt);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::invalid);
+  few.begin(kOne);
+  ASSERT_TRUE(few.took(kOne, line("1-c"), kToldAt)) << "anew";
+  ASSERT_TRUE(few.took(kOne, at(1), kToldAt));
+  ASSERT_TRUE(few.took(kOne, line("1-d"), kToldAt));
+  EXPECT_FALSE(few.took(kOne, line("1-e"), kToldAt)) << "also of what comes later";
+  ASSERT_TRUE(few.took(kOne, R"({"gone":"1-c","tenant":"a"})", kToldAt));
+  EXPECT_TRUE(few.took(kOne, line("1-e"), kToldAt));
+
+  CellIndex small{whole, [](const auto&, const auto&) {}, {.rows = 1000, .bytes = 100'000}};
+  small.begin(kOne);
+  std::size_t rows = 0;
+  const std::string long_text = fmt::format(R"(,"long":"{}")", std::string(1000, 'x'));
+  while (rows < 1000 &&
+         small.took(kOne,
+                    fmt::format(R"({{"sandbox":{{"id":"1-{}","tenant":"a"{}}}}})", rows, long_text),
+                    kToldAt))
+    ++rows;
+  EXPECT_GT(rows, 20U);
+  EXPECT_LT(rows, 100U);
+}
+
+TEST_F(IndexOf, ARowOfE2bIsOfTheSameSandbox) {
+  index_.begin(kOne);
+  ASSERT_TRUE(took(kOne, R"({"sandbox":{"id":"1-a","tenant":"a"},"e2b":{"sandboxID":"1-a"}})"));
+  EXPECT_FALSE(took(kOne, R"({"sandbox":{"id":"1-b","tenant":"a"},"e2b":{"sandboxID":"2-b"}})"));
+}
+
+TEST_F(IndexOf, APageIsBoundedInBytesToo) {
+  index_.begin(kOne);
+  const std::string half(std::size_t{200} << 10U, 'x');
+  for (int i = 100; i < 200; ++i) {
+    ASSERT_TRUE(took(
+        kOne, fmt::format(R"({{"sandbox":{{"id":"1-{}","tenant":"a","long":"{}"}}}})", i, half)));
+  }
+  ASSERT_TRUE(took(kOne, at(1)));
+  const Listed listed = list_rows(
+      index_, {.nodes = {kOne}, .may = [](const auto&, const auto&) { return true; }, .most = 100});
+  EXPECT_LE(listed.rows.size(), kLargestList);
+  EXPECT_EQ(listed.last, "1-175");
 }
 
 TEST_F(IndexOf, WhatIsAlikeIsKeptOnceAndShownWithEach) {

@@ -2,11 +2,10 @@
 // A cell's part of one tenant's quota: who may begin, and what is asked of the ledger (pure).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <variant>
 
 #include "base/clock.h"
 #include "fleet/quota_ledger.h"
@@ -21,6 +20,8 @@ class CellQuota {
   // What is lent counts for new sandboxes for so long after the ledger was last heard of. What runs
   // is never ended for it: it stays counted, and the loan stays with the cell.
   static constexpr std::chrono::seconds kLoan{60};
+  // What a cell had free for longer than this, others may have who are short.
+  static constexpr std::chrono::seconds kIdle{15};
 
   explicit CellQuota(Cell cell) : cell_{cell} {}
 
@@ -47,23 +48,33 @@ class CellQuota {
   Change as_known() const { return {.base = revision_, .ledger = known_}; }
 
   std::uint64_t used() const noexcept { return used_; }
-  // What may run at `now`.
+  // As it was heard last.
+  const QuotaLedger& known() const noexcept { return known_; }
+  // What may run at `now`. While cells hold more than the total, which went down, that much less:
+  // nothing new begins until enough is given back.
   std::uint64_t allowed(Ticks now) const;
 
  private:
-  std::uint64_t held() const;
-  std::uint64_t lent() const;
-
-  // So many free ones are too few to wait with.
-  static constexpr std::uint64_t kMargin = 8;
+  std::uint64_t held() const { return held_ - std::min(held_, leaving_); }
+  std::uint64_t unused() const { return held() - std::min(held(), used_); }
+  void look(std::uint64_t unused, Ticks now);
+  std::uint64_t to_release() const;
 
   Cell cell_;
   std::uint64_t used_ = 0;
   bool was_asked_ = false;  // since the last change that was thought of
   QuotaLedger known_;
   std::int64_t revision_ = -1;
+  // Of what is known: what this cell holds, what of it is lent, and what all hold beyond the total.
+  std::uint64_t held_ = 0;
+  std::uint64_t lent_ = 0;
+  std::uint64_t excess_ = 0;
   Ticks heard_at_{};
   std::uint64_t leaving_ = 0;  // perhaps released, by a change on top of revision_
+  // The fewest that were unused since `since_`, and for kIdle before it.
+  std::uint64_t fewest_ = 0;
+  std::uint64_t fewest_before_ = 0;
+  Ticks since_{};
 };
 
 }  // namespace cordon::fleet

@@ -2,6 +2,7 @@
 #include "fleet/census_readers.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -40,6 +41,7 @@ std::optional<std::uint64_t> CensusReaders::term() const {
 void CensusReaders::begin_term(std::optional<std::uint64_t> number) {
   if (number == term_) return;
   term_ = number;
+  term_began_ = clock_.ticks();
   found_.reset();
   for (const NodeId node : nodes_.roster().all()) index_.forget(node);
 }
@@ -60,17 +62,44 @@ asio::awaitable<void> CensusReaders::find_nodes(std::uint64_t term) {
   }
 }
 
+bool CensusReaders::is_read(NodeId node, Ticks now) const {
+  const auto read = index_.read_at(node);
+  return read && now - *read < kWhole;
+}
+
+Ticks CensusReaders::unread_since(NodeId node) const {
+  const auto found = readers_.find(node);
+  if (found != readers_.end()) return std::max(term_began_, found->second.read_last);
+  return nodes_.standing(node) ? clock_.ticks() : term_began_;
+}
+
+std::vector<NodeId> CensusReaders::unread(std::chrono::milliseconds since) const {
+  const Ticks now = clock_.ticks();
+  std::set<NodeId> unread;
+  const auto is_missing = [&](NodeId node) {
+    return !is_read(node, now) && now - unread_since(node) >= since;
+  };
+  // In etcd, and nothing can be made of what it says there.
+  for (const NodeId node : found_.value_or(std::vector<NodeId>{})) {
+    if (!nodes_.standing(node) && is_missing(node)) unread.insert(node);
+  }
+  for (const NodeId node : nodes_.roster().all()) {
+    const bool is_dead = nodes_.standing(node).value_or(Standing::dead) == Standing::dead;
+    if (!is_dead && is_missing(node)) unread.insert(node);
+  }
+  return {unread.begin(), unread.end()};
+}
+
 std::optional<Ticks> CensusReaders::all_read_at() const {
   if (!term() || !found_) return std::nullopt;
-  Ticks earliest = clock_.ticks();
-  for (const NodeId node : *found_) {
-    if (!nodes_.standing(node)) return std::nullopt;
+  const Ticks now = clock_.ticks();
+  Ticks earliest = now;
+  for (const NodeId node : unread()) {
+    if (now - unread_since(node) < kGivenUp) return std::nullopt;
   }
   for (const NodeId node : nodes_.roster().all()) {
     if (nodes_.standing(node).value_or(Standing::dead) == Standing::dead) continue;
-    const auto read = index_.read_at(node);
-    if (!read) return std::nullopt;
-    earliest = std::min(earliest, *read);
+    if (is_read(node, now)) earliest = std::min(earliest, *index_.read_at(node));
   }
   return earliest;
 }
@@ -100,7 +129,7 @@ async::Task<void> CensusReaders::read_lines(NodeId node, std::uint64_t term) {
     co_return Error{Errc::unavailable, fmt::format("it answers {}", head.status)};
   }
   index_.begin(node);
-  while (election_.acts() == term) {
+  while (election_.elected() == term) {
     CO_TRY(const std::string line, co_await async::within(kSilence, answer.line(kLongestLine)));
     if (line.empty()) co_return Error{Errc::unavailable, "it has ended"};
     // Nobody acts on what an earlier term has read.
@@ -116,7 +145,11 @@ asio::awaitable<void> CensusReaders::read(NodeId node, std::uint64_t term) {
   if (term_ == term) index_.broke_off(node);
   Reader& reader = readers_[node];
   reader.is_running = false;
-  reader.not_before = clock_.ticks() + kPause;
+  // Whoever says what no node says is asked less and less often.
+  const bool is_wrong = !ended && ended.error().code() == Errc::invalid;
+  reader.pause = is_wrong ? std::min<std::chrono::milliseconds>(reader.pause * 2, kLongestPause)
+                          : std::chrono::milliseconds{kPause};
+  reader.not_before = clock_.ticks() + reader.pause;
   if (!ended) {
     log(LogLevel::info, "index", "a node is not read any more",
         {{"node", to_string(node)}, {"why", ended.error().text()}});
@@ -125,17 +158,21 @@ asio::awaitable<void> CensusReaders::read(NodeId node, std::uint64_t term) {
 
 asio::awaitable<void> CensusReaders::keep(async::Scope& scope) {
   for (;;) {
-    if (const auto acts = election_.acts(); acts != term_) {
-      begin_term(acts);
-      if (acts) scope.spawn(find_nodes(*acts));
+    if (const auto elected = election_.elected(); elected != term_) {
+      begin_term(elected);
+      if (elected) scope.spawn(find_nodes(*elected));
     }
     const Ticks now = clock_.ticks();
     for (const NodeId node : nodes_.roster().all()) {
       if (nodes_.standing(node).value_or(Standing::dead) == Standing::dead) {
         index_.forget(node);
+        if (const auto known = readers_.find(node); known != readers_.end()) {
+          known->second.read_last = now;
+        }
         continue;
       }
-      Reader& reader = readers_[node];
+      Reader& reader = readers_.try_emplace(node, Reader{.read_last = now}).first->second;
+      if (is_read(node, now)) reader.read_last = now;
       if (!term_ || reader.is_running || now < reader.not_before) continue;
       reader.is_running = true;
       scope.spawn(read(node, *term_));

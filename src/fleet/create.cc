@@ -16,8 +16,10 @@
 namespace cordon::fleet {
 namespace {
 
-// With which a node says that it has begun nothing, because it has no room.
+// With which a node says that it has begun nothing, because it has no room; or because what it was
+// to be counted by does not hold there.
 constexpr std::string_view kNoRoomField = "Cordon-No-Room";
+constexpr std::string_view kVoid = "unit";
 
 // Counts as sent there until the node has answered, or nobody waits for it any more.
 class OnTheWay {
@@ -124,6 +126,8 @@ async::Task<bool> Gateway::try_create(Asked& asked, NodeId node, const std::stri
   }
   if (http::count(fields, kNoRoomField) != 0) {
     tried.is_unit_used = false;
+    tried.is_unit_void = http::only(fields, kNoRoomField) == kVoid;
+    if (tried.is_unit_void) co_return false;
     ++counts_.retries_full;
     tried.refusal = no_room();
     co_return false;

@@ -37,6 +37,10 @@ std::optional<std::uint64_t> Election::acts() const {
   return number_;
 }
 
+std::optional<std::uint64_t> Election::elected() const {
+  return is_elected_ ? std::optional{number_} : std::nullopt;
+}
+
 void Election::overtaken() {
   if (!std::exchange(is_elected_, false)) return;
   ahead_ += kBehind;

@@ -41,6 +41,10 @@ class Election {
   // The number under which we act now; nothing: we do not. Two never act with one number, and no
   // two at once.
   std::optional<std::uint64_t> acts() const;
+  // The number under which we were elected, also while it is in doubt for a moment whether the
+  // lease still holds: as long as nobody says that it does not, acts() may give it again, and
+  // nobody else has acted meanwhile.
+  std::optional<std::uint64_t> elected() const;
   // Somebody has heard of a later one than us: the next number is well behind it.
   void overtaken();
 

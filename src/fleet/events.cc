@@ -63,7 +63,8 @@ std::optional<Cursors> cursors_in(std::string_view text) {
 
 // A line of a node that is longer says what none does.
 constexpr std::size_t kLongestEvent = std::size_t{256} << 10U;
-// Between two attempts at the stream of a node that has none to give.
+// Between two attempts at the stream of a node that has none to give. One that has told for longer
+// than the first is asked again at once.
 constexpr std::chrono::seconds kFirstPause{1};
 constexpr std::chrono::seconds kLongestPause{30};
 
@@ -86,6 +87,7 @@ struct Streams {
   static constexpr std::size_t kMostHeard = std::size_t{1} << 20U;  // bytes
   struct Part {
     bool is_running = false;
+    bool was_let_in = false;
     Ticks not_before{};
     std::chrono::seconds pause = kFirstPause;
   };
@@ -95,6 +97,9 @@ struct Streams {
   std::deque<Heard> heard;
   std::size_t bytes = 0;  // of what is heard
   std::map<NodeId, Part> parts;
+  // A node that has let us in with these rights does so no more: they were taken back, and the
+  // node may have heard of it before we do.
+  bool is_taken_back = false;
   asio::steady_timer news;  // never fire: cancelled when there is something, or room
   asio::steady_timer room;
 };
@@ -108,7 +113,11 @@ asio::awaitable<void> read_events(std::shared_ptr<Streams> streams, Nodes& nodes
     NodeAnswer answer{*connection};
     CO_TRY(http::ResponseHead head, co_await answer.head());
     from.heard(of, head.fields);
+    bool& was_let_in = to.parts[of].was_let_in;
+    const bool is_refused = head.status == 401 || head.status == 403;
+    if (is_refused && was_let_in) to.is_taken_back = true;
     if (head.status != 200) co_return Error{Errc::unavailable, "it refuses to tell"};
+    was_let_in = true;
     std::string held;
     for (;;) {
       CO_TRY(const std::string piece, co_await answer.next());
@@ -134,15 +143,27 @@ asio::awaitable<void> read_events(std::shared_ptr<Streams> streams, Nodes& nodes
   Streams::Part& part = streams->parts[node];
   part.is_running = false;
   // One that was told for a while has only broken off.
-  if (ended || Ticks::clock::now() - began > kLongestPause) part.pause = kFirstPause;
-  part.not_before = Ticks::clock::now() + part.pause;
-  part.pause = std::min(part.pause * 2, kLongestPause);
+  const auto told_for = Ticks::clock::now() - began;
+  if (ended || told_for > kLongestPause) part.pause = kFirstPause;
+  if (told_for > kFirstPause) {
+    part.not_before = Ticks::clock::now();
+  } else {
+    part.not_before = Ticks::clock::now() + part.pause;
+    part.pause = std::min(part.pause * 2, kLongestPause);
+  }
   streams->news.cancel();
+}
+
+bool is_end_by_move(const json::object& event) {
+  const json::value* const verdict = event.if_contains("verdict");
+  if (verdict == nullptr || !verdict->is_object()) return false;
+  const json::value* const ending = verdict->get_object().if_contains("ending");
+  return ending != nullptr && ending->is_string() && ending->get_string() == "moved";
 }
 
 // With the place in all streams in place of the one in its own. Empty: it is nothing that this node
 // can say.
-std::string passed_on(const Heard& heard, Cursors& cursors, Reissue& reissue) {
+std::string passed_on(const Heard& heard, Cursors& cursors, Reissue& reissue, const Moved& moved) {
   boost::system::error_code error;
   json::value said = json::parse(heard.line, error);
   if (error || !said.is_object()) return {};
@@ -150,12 +171,18 @@ std::string passed_on(const Heard& heard, Cursors& cursors, Reissue& reissue) {
   if (const json::value* const sandbox = object.if_contains("sandbox")) {
     if (!sandbox->is_string()) return {};
     const auto id = SandboxId::parse(std::string_view{sandbox->get_string()});
-    if (!id || reissue.node_of(*id) != heard.node) return {};
+    const auto home = id ? reissue.node_of(*id) : std::nullopt;
+    const Passage* const passage = home ? moved.passage(id->text()) : nullptr;
+    const bool is_there = home == heard.node || (home && moved.where(id->text()) == heard.node) ||
+                          (passage != nullptr && passage->from == heard.node);
+    if (!is_there) return {};
   }
   const json::value* const cursor = object.if_contains("cursor");
   if (cursor == nullptr || !cursor->is_string()) return heard.line + "\n";
   if (!is_cursor(cursor->get_string())) return {};
   cursors[to_string(heard.node)] = cursor->get_string();
+  // It has ended there only: here it goes on.
+  if (is_end_by_move(object)) return {};
   object["cursor"] = in_one(cursors);
   return json::serialize(object) + "\n";
 }
@@ -186,6 +213,11 @@ async::Task<void> Gateway::stream_events(Asked& asked) {
   if (!may) co_return Error{Errc::denied, may.words};
   CO_TRY(const gate::Query query, query_of(asked));
   CO_TRY(Wanted wanted, wanted_by(query));
+  const auto counted = in_flight_.begin("events " + asked.tenant, most_at_once(living().size()));
+  if (!counted) {
+    co_return Error{Errc::exhausted,
+                    "as many streams of all nodes at once as one may have here; end one"};
+  }
   CO_TRY_DO(co_await asked.exchange.begin(
       200, {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}}));
   co_return co_await async::in_scope(
@@ -212,8 +244,8 @@ async::Task<void> Gateway::stream_events(Asked& asked) {
                                     {.path = std::move(path), .fields = *std::move(rights)}));
           }
           while (written && !streams->heard.empty()) {
-            const std::string line =
-                passed_on(streams->heard.front(), cursors, self->parts_.reissue);
+            const std::string line = passed_on(streams->heard.front(), cursors,
+                                               self->parts_.reissue, self->parts_.moved);
             streams->bytes -= streams->heard.front().line.size() + sizeof(Heard);
             streams->heard.pop_front();
             streams->room.cancel();
@@ -221,6 +253,10 @@ async::Task<void> Gateway::stream_events(Asked& asked) {
           }
           if (!wanted.follows && !streams->is_any_running() && streams->heard.empty()) break;
           if (of->exchange.is_draining()) break;
+          if (streams->is_taken_back) {
+            written = Error{Errc::denied, "a node says that the token holds no more"};
+            break;
+          }
           // Nodes come, and a gateway that ends is not waited for.
           streams->news.expires_after(std::chrono::seconds{1});
           if (streams->heard.empty()) co_await streams->news.async_wait(async::kQuiet);

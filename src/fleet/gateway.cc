@@ -31,6 +31,7 @@ namespace {
 using Kind = Way::Kind;
 
 constexpr std::chrono::seconds kLongestLook{60};
+constexpr int kMostFollowed = 3;  // of a sandbox that was moved again and again
 
 wire::ProblemAnswer unauthenticated(const Error& error) {
   return {.status = 401,
@@ -310,45 +311,88 @@ http::Forward::Rules Gateway::rules_for(NodeId node) {
           .times = {.head = http::kUnlimited, .idle = http::kUnlimited}};
 }
 
-async::Task<void> Gateway::pass_to(Asked& asked, NodeId node) {
+async::Task<Gateway::Withheld> Gateway::pass_on(Asked& asked, NodeId node, bool is_of_sandbox) {
   const bool repeats = may_repeat(asked.exchange.head());
   for (bool is_last = !repeats;; is_last = true) {
     auto connection = co_await parts_.nodes.connect(node);
     if (!connection) {
-      co_return co_await answer_problem(asked, node_away(node, connection.error().text()));
+      CO_TRY_DO(co_await answer_problem(asked, node_away(node, connection.error().text())));
+      co_return Withheld{};
     }
     CO_TRY(http::RequestHead inner, head_for(asked, node));
-    http::Forward forward{executor_, asked.exchange, *std::move(connection), rules_for(node)};
+    http::Forward::Rules rules = rules_for(node);
+    if (is_of_sandbox) {
+      rules.withholds = [](const http::ResponseHead& said) {
+        return http::count(said.fields, wire::kMovedField) != 0;
+      };
+    }
+    http::Forward forward{executor_, asked.exchange, *std::move(connection), std::move(rules)};
     const Status passed = co_await forward.run(std::move(inner));
     parts_.nodes.give_back(node, forward.take_back());
-    if (passed) co_return Status{};
+    if (passed) co_return forward.withheld();
     // A sandbox or a node that breaks off is no failure of ours.
     asked.exchange.break_off();
-    if (asked.exchange.is_answered() || asked.exchange.has_faulty_body()) co_return passed;
+    if (asked.exchange.is_answered() || asked.exchange.has_faulty_body()) co_return passed.error();
     ++counts_.lost;
     if (!is_last && !forward.was_answered()) continue;
-    if (parts_.nodes.standing(node) == Standing::dead) {
-      co_return co_await answer_problem(asked, node_dead(node));
-    }
     const std::string& why = passed.error().text();
-    co_return co_await answer_problem(asked,
-                                      repeats ? node_away(node, why) : answer_lost(node, why));
+    wire::ProblemAnswer problem = repeats ? node_away(node, why) : answer_lost(node, why);
+    if (parts_.nodes.standing(node) == Standing::dead) problem = node_dead(node);
+    CO_TRY_DO(co_await answer_problem(asked, problem));
+    co_return Withheld{};
   }
+}
+
+async::Task<void> Gateway::pass_to(Asked& asked, NodeId node) {
+  CO_TRY_DO(co_await pass_on(asked, node, false));
+  co_return Status{};
+}
+
+std::optional<NodeId> Gateway::node_of(const SandboxId& id) const {
+  const auto home = parts_.reissue.node_of(id);
+  // Of a name that nobody has made it does not matter what is said.
+  return home ? parts_.moved.where(id.text()).value_or(*home) : home;
+}
+
+std::optional<NodeId> Gateway::follow(const Asked& asked, const http::ResponseHead& said) {
+  const auto where = http::only(said.fields, wire::kMovedField);
+  const auto node = where ? node_named(*where) : std::nullopt;
+  if (node) {
+    parts_.moved.heard(asked.way.sandbox, *node);
+  } else {
+    // It is about to be found there: somebody has to say so.
+    parts_.mover.finish_later(asked.way.sandbox);
+  }
+  return node;
 }
 
 async::Task<void> Gateway::to_sandbox(Asked& asked) {
   const auto id = SandboxId::parse(asked.way.sandbox);
-  const auto node = id ? parts_.reissue.node_of(*id) : std::nullopt;
+  auto node = id ? node_of(*id) : std::nullopt;
   // Any node says of a name that nobody has made what is to be said; but nobody in particular has
   // no request of his passed on.
   if (!node && asked.way.is_open) co_return co_await answer_problem(asked, no_such_sandbox());
   if (!node) co_return co_await anywhere(asked);
-  const auto standing = parts_.nodes.standing(*node);
-  if (!standing) {
-    co_return co_await answer_problem(asked, node_away(*node, "it is not known here"));
+  for (int hop = 0; node && hop < kMostFollowed; ++hop) {
+    const auto standing = parts_.nodes.standing(*node);
+    if (!standing) {
+      co_return co_await answer_problem(asked, node_away(*node, "it is not known here"));
+    }
+    if (*standing == Standing::dead) co_return co_await answer_problem(asked, node_dead(*node));
+    CO_TRY(const Withheld withheld, co_await pass_on(asked, *node, true));
+    if (!withheld) {
+      if (asked.exchange.head().method == "DELETE") {
+        parts_.purses.forget_refusals(owner_of(asked));
+      }
+      co_return Status{};
+    }
+    node = follow(asked, withheld->head);
+    if (!may_repeat(asked.exchange.head())) break;
   }
-  if (*standing == Standing::dead) co_return co_await answer_problem(asked, node_dead(*node));
-  co_return co_await pass_to(asked, *node);
+  co_return co_await answer_problem(asked, {.status = 503,
+                                            .code = "CORDON-FLEET-MOVING",
+                                            .detail = "the sandbox is being moved to another node",
+                                            .remedy = "send it again in a moment"});
 }
 
 std::vector<NodeId> Gateway::living() const {

@@ -3,6 +3,7 @@
 // under a right of that node. It keeps nothing of a sandbox.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "base/clock.h"
 #include "fleet/in_flight.h"
 #include "fleet/indexes.h"
+#include "fleet/moved.h"
+#include "fleet/mover.h"
 #include "fleet/nodes.h"
 #include "fleet/policy_desk.h"
 #include "fleet/purses.h"
@@ -48,6 +51,8 @@ class Gateway {
     etcd::Client& all;  // the etcd of all cells
     Reissue& reissue;
     const Revoked& revoked;
+    Moved& moved;
+    Mover& mover;
     Spread& spread;
     PolicyDesk& policy;
     const gate::Gate& gate;
@@ -83,9 +88,16 @@ class Gateway {
   Result<http::Fields> rights_for(const Asked& asked, NodeId node);
   http::Forward::Rules rules_for(NodeId node);
 
-  // To one node, with the body that the client sends.
+  // To one node, with the body that the client sends. Of one that says that it has the sandbox no
+  // more: its answer, which nobody has heard.
+  using Withheld = std::optional<http::Forward::Withheld>;
+  async::Task<Withheld> pass_on(Asked& asked, NodeId node, bool is_of_sandbox);
   async::Task<void> pass_to(Asked& asked, NodeId node);
   async::Task<void> to_sandbox(Asked& asked);
+  // Where it is, by its name and what is known of those that were moved; nothing: nobody made it.
+  std::optional<NodeId> node_of(const SandboxId& id) const;
+  // What a node says of one that it has no more, or not yet: the node that has it, or nothing.
+  std::optional<NodeId> follow(const Asked& asked, const http::ResponseHead& said);
   async::Task<void> anywhere(Asked& asked);
   async::Task<void> to_home(Asked& asked);
   async::Task<void> to_named(Asked& asked);
@@ -99,6 +111,7 @@ class Gateway {
     // Of a tenant with a quota: by what the next one is counted, and whether it was used.
     std::optional<wire::Unit> unit{};
     bool is_unit_used = false;
+    bool is_unit_void = false;  // the node does not take it
     // Why there is no unit: nothing new is made, what an earlier request has made is given.
     std::optional<wire::ProblemAnswer> without_unit{};
   };
@@ -109,12 +122,16 @@ class Gateway {
   // quota_create.cc: as above for a tenant with a quota, in one of whose cells a unit is taken.
   async::Task<bool> try_within_quota(Asked& asked, NodeId node, const std::string& body,
                                      Tried& tried);
+  async::Task<bool> try_by_unit(Asked& asked, NodeId node, const std::string& body, Tried& tried);
   async::Task<bool> try_in_cell(Asked& asked, std::uint16_t cell, const std::string& body,
                                 Tried& tried);
   async::Task<void> create_within_quota(Asked& asked, const std::string& body,
                                         const std::vector<NodeId>& order);
 
   // gather.cc
+  // One of those who ask `nodes` at once for the tenant; waits until there are few enough.
+  // `exhausted`: there still are not after a while.
+  async::Task<InFlight::One> gathering(const Asked& asked, std::size_t nodes);
   async::Task<void> list(Asked& asked);
   async::Task<void> list_e2b(Asked& asked);
   // Parts of a list, each of some nodes.
@@ -146,6 +163,9 @@ class Gateway {
   async::Task<void> has_one_policy(Asked& asked);
   async::Task<void> metrics(Asked& asked);
   async::Task<void> revoke(Asked& asked);
+  // move_answers.cc
+  async::Task<void> move_sandbox(Asked& asked);
+  async::Task<void> sandboxes_of_node(Asked& asked, NodeId node);
   // quota_answers.cc
   async::Task<void> quotas(Asked& asked);
   async::Task<void> quota(Asked& asked);
@@ -169,6 +189,12 @@ class Gateway {
   InFlight in_flight_;
 };
 
+// Connections to nodes that one tenant may have at once for what goes to all of them: for lists,
+// and again for streams of events.
+inline constexpr std::size_t kMostToAll = 2048;
+inline std::size_t most_at_once(std::size_t nodes) {
+  return std::max<std::size_t>(kMostToAll / std::max<std::size_t>(nodes, 1), 2);
+}
 // Nodes that are asked for one create, at most.
 inline constexpr std::size_t kMostTries = 4;
 inline constexpr std::string_view kIdempotencyField = "Idempotency-Key";

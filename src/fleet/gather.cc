@@ -13,6 +13,7 @@
 #include "async/deadline.h"
 #include "async/scope.h"
 #include "base/id.h"
+#include "etcd/sleep.h"
 #include "fleet/gateway.h"
 #include "fleet/index_list.h"
 
@@ -94,11 +95,17 @@ const Nodes::Answer* refusal_in(const Parts& parts) {
   return refusal;
 }
 
-// `nodes` are in their order.
-bool is_of(Reissue& reissue, std::string_view id, const std::vector<NodeId>& nodes) {
+// `nodes` are in their order. One that is being moved may be at the one or the other.
+bool is_of(Reissue& reissue, const Moved& moved, std::string_view id,
+           const std::vector<NodeId>& nodes) {
   const auto parsed = SandboxId::parse(id);
-  const auto node = parsed ? reissue.node_of(*parsed) : std::nullopt;
-  return node && std::ranges::binary_search(nodes, *node);
+  const auto home = parsed ? reissue.node_of(*parsed) : std::nullopt;
+  if (!home) return false;
+  const auto where = moved.where(id);
+  const Passage* const passage = moved.passage(id);
+  return std::ranges::binary_search(nodes, *home) ||
+         (where && std::ranges::binary_search(nodes, *where)) ||
+         (passage != nullptr && std::ranges::binary_search(nodes, passage->from));
 }
 
 async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
@@ -111,11 +118,28 @@ async::Task<void> answer_as(Asked& asked, const Nodes::Answer& said) {
 
 }  // namespace
 
+async::Task<InFlight::One> Gateway::gathering(const Asked& asked, std::size_t nodes) {
+  constexpr std::chrono::milliseconds kLook{20};
+  constexpr std::chrono::seconds kPatience{5};
+  const Ticks end = parts_.clock.ticks() + kPatience;
+  for (;;) {
+    auto one = in_flight_.begin("all " + asked.tenant, most_at_once(nodes));
+    if (one) co_return *std::move(one);
+    if (parts_.clock.ticks() >= end) {
+      co_return Error{Errc::exhausted,
+                      "as many lists of all nodes at once as one may ask for here; ask for fewer"};
+    }
+    co_await etcd::sleep(kLook);
+  }
+}
+
 async::Task<std::vector<Gateway::Part>> Gateway::parts_of_list(Asked& asked, std::string path,
                                                                std::string of_index) {
   std::vector<NodeId> left = living();
   if (left.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
   CO_TRY(std::vector<Part> parts, co_await parts_of_indexes(asked, std::move(of_index), left));
+  if (left.empty()) co_return parts;
+  CO_TRY(const auto one, co_await gathering(asked, left.size()));
   Round round{parts_.nodes, asked.exchange.head().method, std::move(path), {}, {}};
   for (const NodeId node : left) {
     CO_TRY(http::Fields rights, rights_for(asked, node));
@@ -148,7 +172,7 @@ async::Task<void> Gateway::list(Asked& asked) {
       if (!row.is_object()) continue;
       const std::string_view id = text_in(row.get_object(), "id");
       // A node speaks of its own alone.
-      if (!is_of(parts_.reissue, id, nodes)) continue;
+      if (!is_of(parts_.reissue, parts_.moved, id, nodes)) continue;
       rows.emplace(id, row);
     }
     more = more || object->contains("next");
@@ -202,7 +226,7 @@ async::Task<void> Gateway::list_e2b(Asked& asked) {
       if (!row.is_object()) continue;
       const json::object& object = row.get_object();
       const std::string_view id = text_in(object, "sandboxID");
-      if (!is_of(parts_.reissue, id, nodes)) continue;
+      if (!is_of(parts_.reissue, parts_.moved, id, nodes)) continue;
       rows.emplace_back(text_in(object, "startedAt"), id, row);
     }
   }
@@ -238,6 +262,7 @@ async::Task<void> Gateway::to_all(Asked& asked) {
     round.to.emplace_back(node, std::move(rights));
   }
   if (round.to.empty()) co_return Error{Errc::unavailable, "no node of the fleet answers"};
+  CO_TRY(const auto one, co_await gathering(asked, round.to.size()));
   CO_TRY(const Answers answers, co_await ask_all(std::move(round)));
   const Nodes::Answer* done = nullptr;
   const Nodes::Answer* absent = nullptr;

@@ -11,7 +11,11 @@
 namespace cordon::fleet {
 namespace {
 
-using RowsAt = std::pair<CellIndex::Rows::const_iterator, CellIndex::Rows::const_iterator>;
+struct RowsAt {
+  CellIndex::Rows::const_iterator first;
+  CellIndex::Rows::const_iterator second;
+  NodeId node;
+};
 
 bool is_asked_for(const ListAsk& ask, const std::string& id, const CellIndex::Row& row) {
   if (!ask.tenant.empty() && row.tenant != ask.tenant) return false;
@@ -33,18 +37,21 @@ Listed merged(const CellIndex& index, const ListAsk& ask, Text text) {
     const CellIndex::Rows* const rows = index.rows(node);
     if (rows == nullptr) continue;
     const auto first = ask.after.empty() ? rows->begin() : rows->upper_bound(ask.after);
-    if (first != rows->end()) heads.emplace(first, rows->end());
+    if (first != rows->end()) heads.push({first, rows->end(), node});
   }
   Listed listed;
   std::string last;
   std::size_t count = 0;
   while (!heads.empty()) {
-    auto [at, end] = heads.top();
+    auto [at, end, node] = heads.top();
     heads.pop();
     const auto& [id, row] = *at;
-    if (std::string row_text = text(row); !row_text.empty() && is_asked_for(ask, id, row)) {
+    std::string row_text = text(row);
+    const bool is_shown =
+        !row_text.empty() && is_asked_for(ask, id, row) && index.is_there(id, row, node);
+    if (is_shown) {
       // One more than is asked for tells that there is more.
-      if (count == ask.most) {
+      if (count == ask.most || listed.rows.size() + row_text.size() > kLargestList) {
         listed.last = last;
         break;
       }
@@ -52,7 +59,7 @@ Listed merged(const CellIndex& index, const ListAsk& ask, Text text) {
       listed.rows += row_text;
       last = id;
     }
-    if (++at != end) heads.emplace(at, end);
+    if (++at != end) heads.push({at, end, node});
   }
   return listed;
 }

@@ -31,6 +31,8 @@ inline constexpr std::string_view kUnansweredField = "Cordon-Unanswered";
 // As nodes have it.
 inline constexpr std::uint64_t kUsualRows = 100;
 inline constexpr std::uint64_t kMostRows = 1000;
+// Of all rows of an answer, however few: what is behind them is another page.
+inline constexpr std::size_t kLargestList = std::size_t{15} << 20U;
 
 struct ListAsk {
   std::vector<NodeId> nodes;  // whose sandboxes

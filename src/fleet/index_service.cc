@@ -113,7 +113,11 @@ async::Task<void> IndexService::health(http::Exchange& exchange) {
   if (term) {
     json.number("number", *term);
     json.number("sandboxes", std::uint64_t{parts_.index.size()});
-    json.boolean("complete", parts_.readers.all_read_at().has_value());
+    // Those that can tell nothing, or what no node tells, are named: what they have is in no list.
+    std::vector<std::string> unread;
+    for (const NodeId node : parts_.readers.unread()) unread.push_back(to_string(node));
+    json.texts("unread", unread);
+    json.boolean("complete", unread.empty() && parts_.readers.all_read_at() && parts_.desk.gives());
   }
   json.end_object();
   co_return co_await exchange.answer(200, {{"Content-Type", "application/json"}}, json.take());
@@ -186,9 +190,11 @@ async::Task<void> IndexService::units(http::Exchange& exchange, const gate::Bear
   if (question.wanted == 0) co_return co_await exchange.answer(204, {}, {});
   CO_TRY(const UnitDesk::Answer answer,
          co_await parts_.desk.take(question.tenant, question.wanted));
-  co_return co_await exchange.answer(
-      200, {{"Content-Type", "application/json"}},
-      to_json(UnitsAnswer{.units = answer.units, .allowed = answer.allowed, .used = answer.used}));
+  co_return co_await exchange.answer(200, {{"Content-Type", "application/json"}},
+                                     to_json(UnitsAnswer{.units = answer.units,
+                                                         .allowed = answer.allowed,
+                                                         .used = answer.used,
+                                                         .unread = answer.unread}));
 }
 
 }  // namespace cordon::fleet

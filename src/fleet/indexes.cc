@@ -8,6 +8,7 @@
 #include "async/deadline.h"
 #include "base/log.h"
 #include "etcd/mirror.h"
+#include "etcd/sleep.h"
 
 namespace cordon::fleet {
 
@@ -36,6 +37,24 @@ async::Task<void> Indexes::follow(etcd::Client& client, std::uint16_t cell) {
 bool Indexes::has(std::uint16_t cell) const {
   const auto found = ones_.find(cell);
   return found != ones_.end() && found->second.place && clock_.ticks() >= found->second.not_before;
+}
+
+std::optional<std::uint64_t> Indexes::number(std::uint16_t cell) const {
+  const auto found = ones_.find(cell);
+  if (found == ones_.end() || !found->second.place) return std::nullopt;
+  return found->second.place->number;
+}
+
+async::Task<bool> Indexes::until_other(std::uint16_t cell, std::optional<std::uint64_t> number,
+                                       std::chrono::milliseconds limit) const {
+  constexpr std::chrono::milliseconds kLook{20};
+  const Ticks end = clock_.ticks() + limit;
+  for (;;) {
+    const auto now = this->number(cell);
+    if (now && now != number) co_return true;
+    if (clock_.ticks() >= end) co_return false;
+    co_await etcd::sleep(kLook);
+  }
 }
 
 async::Task<Nodes::Answer> Indexes::ask_now(std::uint16_t cell, OwnQuestion question) {

@@ -34,6 +34,11 @@ class Indexes {
 
   // One is known, and has not been silent just now.
   bool has(std::uint16_t cell) const;
+  // Which one it is; nothing: none is known to act.
+  std::optional<std::uint64_t> number(std::uint16_t cell) const;
+  // Until another than `number` acts, or `limit`. False: it is the same, or none.
+  async::Task<bool> until_other(std::uint16_t cell, std::optional<std::uint64_t> number,
+                                std::chrono::milliseconds limit) const;
   // `unavailable`: there is none, or it does not answer. Without fields: by our own right.
   async::Task<Nodes::Answer> ask(std::uint16_t cell, OwnQuestion question,
                                  std::chrono::milliseconds limit);

@@ -120,13 +120,16 @@ async::Task<void> Gateway::health(Asked& asked) {
 
 namespace {
 
-// What is asked of the fleet itself, and what only a node by itself has.
+constexpr std::string_view kDepartures = "/v1/node/departures";
+constexpr std::string_view kArrivals = "/v1/node/arrivals";
+
+// What is asked of the fleet itself, and what only a node by itself has. The first that fits.
 struct OwnRow {
   std::string_view method;
   std::string_view path;
   Operation operation;
   async::Task<void> (Gateway::*answer)(Asked& asked);
-  bool is_below = false;  // what stands below the path
+  bool is_below = false;  // what begins with the path
 };
 
 }  // namespace
@@ -135,6 +138,13 @@ async::Task<void> Gateway::own(Asked& asked) {
   static constexpr std::array kOwn = {
       OwnRow{"GET", "/metrics", Operation::metrics_read, &Gateway::metrics},
       OwnRow{"GET", "/v1/node", Operation::node_read, &Gateway::whole},
+      // Steps of a move, of which each is asked of one node: docs/fleet.md has the move.
+      OwnRow{"POST", kDepartures, Operation::node_configure, &Gateway::names_no_node, true},
+      OwnRow{"GET", kDepartures, Operation::node_configure, &Gateway::names_no_node, true},
+      OwnRow{"DELETE", kDepartures, Operation::node_configure, &Gateway::names_no_node, true},
+      OwnRow{"POST", kArrivals, Operation::node_configure, &Gateway::names_no_node, true},
+      OwnRow{"PUT", kArrivals, Operation::node_configure, &Gateway::names_no_node, true},
+      OwnRow{"DELETE", kArrivals, Operation::node_configure, &Gateway::names_no_node, true},
       OwnRow{"POST", "/v1/node/", Operation::node_drain, &Gateway::names_no_node, true},
       OwnRow{"GET", "/v1/node/census", Operation::node_configure, &Gateway::names_no_node},
       OwnRow{"PUT", "/v1/node/policy", Operation::node_configure, &Gateway::has_one_policy},
@@ -142,6 +152,7 @@ async::Task<void> Gateway::own(Asked& asked) {
       OwnRow{"GET", kFleetNodes, Operation::node_read, &Gateway::fleet_nodes},
       OwnRow{"GET", "/v1/fleet/nodes/", Operation::node_read, &Gateway::fleet_node, true},
       OwnRow{"POST", "/v1/fleet/nodes/", Operation::node_drain, &Gateway::change_node, true},
+      OwnRow{"POST", "/v1/fleet/moves", Operation::node_configure, &Gateway::move_sandbox},
       OwnRow{"GET", "/v1/fleet/policy", Operation::node_read, &Gateway::fleet_policy},
       OwnRow{"GET", "/v1/fleet/policy/", Operation::node_read, &Gateway::policy_text, true},
       OwnRow{"PUT", "/v1/fleet/policy", Operation::node_configure, &Gateway::push_policy},
@@ -190,7 +201,8 @@ async::Task<void> Gateway::names_no_node(Asked& asked) {
       asked, {.status = 400,
               .code = "CORDON-API-INVALID",
               .detail = "a fleet has many nodes, and this names none",
-              .remedy = "POST /v1/fleet/nodes/CELL.NODE/drain, or `cordon node drain`"});
+              .remedy = "POST /v1/fleet/nodes/CELL.NODE/drain, or `cordon node drain`; to move a "
+                        "sandbox POST /v1/fleet/moves, or `cordon fleet move`"});
 }
 
 async::Task<void> Gateway::whole(Asked& asked) {
@@ -223,6 +235,7 @@ async::Task<void> Gateway::fleet_nodes(Asked& asked) {
   json.end_array();
   write_cells(json, parts_.nodes.roster(), all);
   json.number("revocations", std::uint64_t{parts_.revoked.size()});
+  json.number("moved", std::uint64_t{parts_.moved.size()});
   json.end_object();
   co_return co_await answer_json(asked, 200, json.take());
 }
@@ -253,7 +266,10 @@ Result<NodeId> known_node(const Nodes& nodes, std::string_view name) {
 async::Task<void> Gateway::fleet_node(Asked& asked) {
   const Below below = below_nodes(asked.exchange.head().target.path);
   CO_TRY(const NodeId node, known_node(parts_.nodes, below.node));
-  if (!below.act.empty()) co_return Error{Errc::not_found, "of a node: drain and resume, by POST"};
+  if (below.act == "sandboxes") co_return co_await sandboxes_of_node(asked, node);
+  if (!below.act.empty()) {
+    co_return Error{Errc::not_found, "of a node: sandboxes, and by POST drain and resume"};
+  }
   Nodes::Question question{.method = "GET", .path = "/v1/node", .fields = {}, .body = {}};
   co_return co_await answer_of_node(asked, node, std::move(question));
 }
@@ -304,6 +320,8 @@ async::Task<void> Gateway::metrics(Asked& asked) {
              standings[Standing::dead]);
   gauge_line(text, "cordon_fleet_revocations", "gauge", "Tokens that were taken back.",
              parts_.revoked.size());
+  gauge_line(text, "cordon_fleet_moved", "gauge", "Sandboxes that are not where they were made.",
+             parts_.moved.size());
   gauge_line(text, "cordon_gateway_requests_total", "counter", "Requests.", counts_.requests);
   gauge_line(text, "cordon_gateway_creates_total", "counter", "Creates and runs.", counts_.creates);
   gauge_line(text, "cordon_gateway_retries_full_total", "counter",
@@ -313,6 +331,8 @@ async::Task<void> Gateway::metrics(Asked& asked) {
              counts_.lost);
   gauge_line(text, "cordon_gateway_lists_by_index_total", "counter",
              "Parts of lists that the index of a cell has answered.", counts_.lists_by_index);
+  gauge_line(text, "cordon_gateway_units_asked_total", "counter",
+             "Questions to indexes for units of quotas.", parts_.purses.asked());
   const http::ServerCounts server = parts_.server();
   gauge_line(text, "cordon_http_connections", "gauge", "Connections that are open now.",
              server.connections);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "etcd/mirror.h"
 #include "etcd/sleep.h"
+#include "etcd/status.h"
 #include "fleet/confer.h"
 #include "fleet/tenant_units.h"
 #include "fleet/units_message.h"
@@ -20,11 +21,19 @@ constexpr std::chrono::milliseconds kUnitsWithin{1'500};
 constexpr std::chrono::milliseconds kGiveBack{300};
 // Of those that are given back with one question.
 constexpr std::size_t kMostUnused = 256;
+// So long nobody asks again who was told that there is none left.
+constexpr std::chrono::milliseconds kRefused{200};
+// For an index to begin, where the one before does not answer any more.
+constexpr std::chrono::milliseconds kOther{500};
+constexpr std::uint32_t kMostWanted = 32;
 
 }  // namespace
 
 Purses::Purses(const asio::any_io_executor& executor, Indexes& indexes, const Clock& clock)
-    : indexes_{indexes}, clock_{clock}, news_{executor, async::kNever} {}
+    : indexes_{indexes},
+      clock_{clock},
+      news_{executor, async::kNever},
+      filled_{executor, async::kNever} {}
 
 async::Task<void> Purses::follow(etcd::Client& all) {
   etcd::Mirror mirror{all, std::string{kQuotas}, [this](const std::vector<etcd::Event>& events) {
@@ -103,37 +112,127 @@ async::Task<Nodes::Answer> Purses::ask(Whose whose, std::uint32_t wanted) {
       kUnitsWithin);
 }
 
-async::Task<wire::Unit> Purses::take(std::string tenant, std::uint16_t cell) {
-  const Whose whose{tenant, cell};
-  const Ticks asked = clock_.ticks();
-  Purse& purse = purses_[whose];
-  purse.drop_late(asked);
-  if (!purse.held.empty()) {
-    const wire::Unit unit = purse.held.back().unit;
-    purse.held.pop_back();
-    co_return unit;
+// Who asks, and who waits for the answer: also where they are cut off.
+class Purses::Turn {
+ public:
+  Turn(Purses& house, Whose whose) : house_{house}, whose_{std::move(whose)} {
+    ++house_.purses_[whose_].waiting;
   }
-  // From here on another may have the purse.
-  CO_TRY(const Nodes::Answer said, co_await ask(whose, 1));
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    Purse& purse = house_.purses_[whose_];
+    --purse.waiting;
+    if (!is_asking_) return;
+    purse.is_asking = false;
+    house_.filled_.cancel();
+  }
+  void ask() { is_asking_ = house_.purses_[whose_].is_asking = true; }
+  void asked() {
+    is_asking_ = house_.purses_[whose_].is_asking = false;
+    house_.filled_.cancel();
+  }
+
+ private:
+  Purses& house_;
+  Whose whose_;
+  bool is_asking_ = false;
+};
+
+async::Task<void> Purses::fill_once(Whose whose) {
+  ++asked_;
+  const Ticks asked = clock_.ticks();
+  const std::uint32_t wanted = std::clamp(purses_[whose].waiting, 1U, kMostWanted);
+  CO_TRY(const Nodes::Answer said, co_await ask(whose, wanted));
   if (said.status != 200) {
-    co_return Error{Errc::unavailable,
-                    fmt::format("the index of cell {} answers {}", cell, said.status)};
+    co_return Error{Errc::internal,
+                    fmt::format("the index of cell {} answers {}", whose.second, said.status)};
   }
   CO_TRY(UnitsAnswer answer, read_units_answer(said.body));
+  unread_[whose.second] = {std::move(answer.unread), asked};
   if (answer.units.empty()) {
     co_return Error{Errc::exhausted, fmt::format("cell {} has all of its part in use, {} of {}",
-                                                 cell, answer.used, answer.allowed)};
+                                                 whose.second, answer.used, answer.allowed)};
   }
-  const wire::Unit unit = answer.units.back();
-  answer.units.pop_back();
   for (const wire::Unit& one : answer.units) {
     purses_[whose].held.push_back({one, asked + TenantUnits::kSpendable});
   }
-  co_return unit;
+  co_return Status{};
+}
+
+// An index that acts no more is asked for nothing: whoever has waited for the next one asks that.
+async::Task<void> Purses::fill(Whose whose) {
+  for (bool is_last = false;; is_last = true) {
+    const auto number = indexes_.number(whose.second);
+    const Status done = co_await fill_once(whose);
+    if (done || is_last || !etcd::is_passing(done.error().code())) co_return done;
+    CO_TRY(const bool is_other, co_await indexes_.until_other(whose.second, number, kOther));
+    if (!is_other) co_return done;
+  }
+}
+
+async::Task<wire::Unit> Purses::take(std::string tenant, std::uint16_t cell) {
+  const Whose whose{tenant, cell};
+  const Ticks came = clock_.ticks();
+  Turn turn{*this, whose};
+  for (;;) {
+    // Another may have had it meanwhile.
+    Purse& purse = purses_[whose];
+    const Ticks now = clock_.ticks();
+    purse.drop_late(now);
+    // Of an index that another has followed nothing is taken any more.
+    if (const auto acts = indexes_.number(cell)) {
+      std::erase_if(purse.held, [acts](const Held& one) { return one.unit.index != *acts; });
+    }
+    if (!purse.held.empty()) {
+      const wire::Unit unit = purse.held.back().unit;
+      purse.held.pop_back();
+      co_return unit;
+    }
+    // What was not used goes back with the next question, and may be given again.
+    const bool is_exhausted = purse.refusal.code() == Errc::exhausted && purse.unused.empty();
+    if (purse.refused_at >= came || (is_exhausted && now < purse.refused_at + kRefused)) {
+      co_return purse.refusal;
+    }
+    if (purse.is_asking) {
+      co_await filled_.async_wait(async::kQuiet);
+      continue;
+    }
+    turn.ask();
+    const Status done = co_await fill(whose);
+    if (!done) {
+      purses_[whose].refusal = done.error();
+      purses_[whose].refused_at = clock_.ticks();
+    }
+    turn.asked();
+    if (!done) co_return done.error();
+  }
 }
 
 void Purses::give_back(const std::string& tenant, std::uint16_t cell, const wire::Unit& unit) {
   purses_[{tenant, cell}].unused.push_back(unit);
+}
+
+void Purses::drop(std::uint16_t cell, const wire::Unit& unit) {
+  for (auto& [whose, purse] : purses_) {
+    if (whose.second != cell) continue;
+    std::erase_if(purse.held, [&unit](const Held& one) { return one.unit.index <= unit.index; });
+  }
+}
+
+void Purses::forget_refusals(const std::string& tenant) {
+  for (auto at = purses_.lower_bound({tenant, 0}); at != purses_.end() && at->first.first == tenant;
+       ++at) {
+    if (at->second.refusal.code() == Errc::exhausted) at->second.refused_at = Ticks{};
+  }
+}
+
+std::vector<NodeId> Purses::unread(std::uint16_t cell) const {
+  const auto found = unread_.find(cell);
+  // Said with each unit that is held now; of an earlier time it means nothing.
+  const bool is_old =
+      found == unread_.end() || clock_.ticks() - found->second.said_at > TenantUnits::kSpendable;
+  return is_old ? std::vector<NodeId>{} : found->second.nodes;
 }
 
 asio::awaitable<void> Purses::keep() {
@@ -146,8 +245,10 @@ asio::awaitable<void> Purses::keep() {
       if (!purse.unused.empty()) due.push_back(whose);
     }
     for (const Whose& whose : due) static_cast<void>(co_await ask(whose, 0));
-    std::erase_if(purses_, [](const auto& one) {
-      return one.second.held.empty() && one.second.unused.empty();
+    std::erase_if(purses_, [now](const auto& one) {
+      const Purse& purse = one.second;
+      return purse.held.empty() && purse.unused.empty() && purse.waiting == 0 &&
+             now >= purse.refused_at + kRefused;
     });
   }
 }

@@ -48,10 +48,20 @@ class Purses {
     ledgers_.insert_or_assign(tenant, std::move(ledger));
   }
 
-  // `exhausted`: the tenant has none left in that cell. `unavailable`: its index does not answer.
+  // `exhausted`: the tenant has none left in that cell, as its index said just now. `unavailable`:
+  // no index of it answers, nor does another begin to within a moment.
   async::Task<wire::Unit> take(std::string tenant, std::uint16_t cell);
   // One that was not used.
   void give_back(const std::string& tenant, std::uint16_t cell, const wire::Unit& unit);
+  // A node does not take it: nor any other of the same index that is held here.
+  void drop(std::uint16_t cell, const wire::Unit& unit);
+  // Something of the tenant's has ended: whoever was told that there is none left asks again.
+  void forget_refusals(const std::string& tenant);
+  // Where nothing is to begin by a unit of `cell`: its index does not read them.
+  std::vector<NodeId> unread(std::uint16_t cell) const;
+
+  // So many questions for units since the start.
+  std::uint64_t asked() const noexcept { return asked_; }
 
   // Gives back to indexes what was not used; until it is cancelled.
   asio::awaitable<void> keep();
@@ -65,18 +75,34 @@ class Purses {
   struct Purse {
     std::vector<Held> held;
     std::vector<wire::Unit> unused;
+    std::uint32_t waiting = 0;  // for units
+    bool is_asking = false;     // one of them, for all
+    // How that ended last, where nothing came of it.
+    Error refusal{Errc::unavailable, {}};
+    Ticks refused_at{};
     void drop_late(Ticks now);
   };
+  class Turn;
   void took(const etcd::Event& event);
   async::Task<Nodes::Answer> ask(Whose whose, std::uint32_t wanted);
+  // For all who wait. What is gained is in the purse.
+  async::Task<void> fill(Whose whose);
+  async::Task<void> fill_once(Whose whose);
 
   Indexes& indexes_;
   const Clock& clock_;
   std::map<std::string, QuotaLedger> ledgers_;
   std::map<Whose, Purse> purses_;
+  struct Unread {
+    std::vector<NodeId> nodes;
+    Ticks said_at{};
+  };
+  std::map<std::uint16_t, Unread> unread_;  // by cell
+  std::uint64_t asked_ = 0;
   bool is_known_ = false;
   bool is_known_by_etcd_ = false;
   mutable asio::steady_timer news_;  // never fires: cancelled when it is known
+  asio::steady_timer filled_;        // as above, when a question for units has ended
 };
 
 }  // namespace cordon::fleet

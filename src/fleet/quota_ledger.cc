@@ -105,11 +105,29 @@ std::int64_t QuotaLedger::pool() const {
   return left;
 }
 
+std::uint64_t QuotaLedger::excess() const {
+  return static_cast<std::uint64_t>(-std::min<std::int64_t>(pool(), 0));
+}
+
+std::uint64_t QuotaLedger::margin() const {
+  constexpr std::uint64_t kMost = 8;
+  constexpr std::uint64_t kPart = 32;
+  return std::clamp<std::uint64_t>(total / kPart, 1, kMost);
+}
+
+bool QuotaLedger::has_for_all_wanting() const {
+  return pool() >= static_cast<std::int64_t>(least_chunk() * wanting.size());
+}
+
+bool QuotaLedger::is_wanted_by_others(Cell cell) const {
+  return wanting.size() > wanting.count(cell) && !has_for_all_wanting();
+}
+
 std::uint64_t QuotaLedger::take(Cell cell) {
   const std::int64_t there = pool();
   if (there <= 0) return 0;
   const auto all = static_cast<std::uint64_t>(there);
-  const std::uint64_t chunk = std::min(all, std::max(kLeastChunk, all / 2));
+  const std::uint64_t chunk = std::min(all, std::max(least_chunk(), all / 2));
   // Of its own share first: what it has given.
   const std::uint64_t own = std::min(chunk, at(given, cell));
   set(given, cell, at(given, cell) - own);
@@ -124,7 +142,7 @@ void QuotaLedger::release(Cell cell, std::uint64_t amount) {
   const std::uint64_t back = std::min(amount, at(lent, cell));
   set(lent, cell, at(lent, cell) - back);
   if (amount > back) set(given, cell, at(given, cell) + amount - back);
-  wanting.clear();
+  if (has_for_all_wanting()) wanting.clear();
 }
 
 bool QuotaLedger::want(Cell cell) { return wanting.insert(cell).second; }

@@ -34,18 +34,29 @@ struct QuotaLedger {
   std::uint64_t held_by(Cell cell) const;
   // Below 0 after the total went down: until enough is released nobody takes.
   std::int64_t pool() const;
+  // What cells hold beyond the total.
+  std::uint64_t excess() const;
 
-  // Half of the pool, at least kLeastChunk as far as there is. 0: it is empty.
+  // So many free ones are too few for a cell to wait with, and so many are the least that it takes:
+  // few of a small quota, which would else be in one cell at once.
+  std::uint64_t margin() const;
+  std::uint64_t least_chunk() const { return 2 * margin(); }
+
+  // Half of the pool, at least least_chunk() as far as there is. 0: it is empty.
   std::uint64_t take(Cell cell);
-  // Back into the pool; not more than it holds. Whoever wanted finds some there.
+  // Back into the pool; not more than it holds. Where there is enough for all who wanted, none of
+  // them does any more; else they still do, and need not say it again.
   void release(Cell cell, std::uint64_t amount);
+  // Another than `cell` found the pool empty, and there is not enough in it for all who did.
+  bool is_wanted_by_others(Cell cell) const;
   // Says that the pool was found empty. False: it was said already.
   bool want(Cell cell);
   // Another total or other homes. A cell that has not heard of it yet goes by what it knows: where
   // the total went down, or it is no home any more, it may have more than its part until it hears.
   void resize(std::uint64_t new_total, std::set<Cell> new_homes);
 
-  static constexpr std::uint64_t kLeastChunk = 16;
+ private:
+  bool has_for_all_wanting() const;
 };
 
 std::string encode(const QuotaLedger& ledger);

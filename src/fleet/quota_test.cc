@@ -33,10 +33,18 @@ TEST(QuotaLedger, SharesNeedNoWriteAndHalfIsThePool) {
 TEST(QuotaLedger, HalfOfThePoolIsTakenAndNotLessThanAChunk) {
   QuotaLedger ledger = fresh(100);
   EXPECT_EQ(ledger.take(7), 26U);
-  EXPECT_EQ(ledger.take(8), 16U);
-  EXPECT_EQ(ledger.take(9), 10U) << "what is left";
+  EXPECT_EQ(ledger.take(8), 13U);
+  EXPECT_EQ(ledger.take(9), ledger.least_chunk());
+  EXPECT_EQ(ledger.take(9), ledger.least_chunk());
+  EXPECT_EQ(ledger.take(9), 1U) << "what is left";
   EXPECT_EQ(ledger.take(9), 0U);
   EXPECT_EQ(ledger.held_by(7), 26U);
+}
+
+TEST(QuotaLedger, ChunksOfASmallQuotaAreSmall) {
+  EXPECT_EQ(fresh(100'000).least_chunk(), 16U);
+  EXPECT_EQ(fresh(100).least_chunk(), 6U);
+  EXPECT_EQ(fresh(3).least_chunk(), 2U);
 }
 
 TEST(QuotaLedger, WhatAHomeGaveItTakesBackFirst) {
@@ -57,6 +65,21 @@ TEST(QuotaLedger, WhoWantsSaysSoOnce) {
   EXPECT_TRUE(ledger.want(7));
   EXPECT_FALSE(ledger.want(7));
   ledger.release(1, 1);
+  EXPECT_TRUE(ledger.wanting.empty());
+}
+
+TEST(QuotaLedger, WhoFindsLittleStillWants) {
+  QuotaLedger ledger = fresh(100);
+  while (ledger.take(7) > 0) continue;
+  ledger.want(8);
+  ledger.want(9);
+  ledger.release(7, 2 * ledger.least_chunk() - 1);
+  EXPECT_EQ(ledger.wanting.size(), 2U);
+  EXPECT_TRUE(ledger.is_wanted_by_others(8));
+  ledger.take(9);
+  EXPECT_FALSE(ledger.is_wanted_by_others(8));
+  EXPECT_TRUE(ledger.is_wanted_by_others(1));
+  ledger.release(7, 12);
   EXPECT_TRUE(ledger.wanting.empty());
 }
 
@@ -115,7 +138,8 @@ TEST(CellQuota, ALoanThatWasNotHeardOfForAMinuteTakesNothingNew) {
 
 TEST(CellQuota, WhatItMayHaveReleasedIsGone) {
   QuotaLedger ledger = fresh(600);
-  ledger.want(9);
+  while (ledger.take(9) > 0) continue;
+  ledger.want(8);
   CellQuota cell{1};
   cell.heard(ledger, 5, kStart);
   const auto change = cell.next_change(kStart);
@@ -151,6 +175,31 @@ TEST(CellQuota, ALoanThatItsShareWouldDoForGoesBack) {
   ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->ledger.lent.count(1), 0U);
   EXPECT_EQ(change->ledger.held_by(1), 100U);
+}
+
+TEST(CellQuota, AfterALowerTotalLoansGoBackAndNothingBeginsMeanwhile) {
+  QuotaLedger ledger = fresh(600);
+  while (ledger.take(7) > 0) continue;
+  CellQuota cell{7};
+  CellQuota home{1};
+  cell.heard(ledger, 5, kStart);
+  cell.recount(250);
+  ledger.resize(60, {1, 2, 3});
+  cell.heard(ledger, 6, kStart);
+  home.heard(ledger, 6, kStart);
+  EXPECT_FALSE(cell.admit(kStart));
+  EXPECT_FALSE(home.admit(kStart)) << "270 are lent and 250 run, of 60";
+  auto change = cell.next_change(kStart);
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(change->ledger.held_by(7), 250U) << "what nobody uses";
+  cell.heard(change->ledger, 7, kStart);
+  cell.recount(20);
+  change = cell.next_change(kStart);
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(change->ledger.held_by(7), 30U) << "all that is too much";
+  EXPECT_EQ(cell.allowed(kStart), 30U);
+  home.heard(change->ledger, 8, kStart);
+  EXPECT_TRUE(home.admit(kStart));
 }
 
 // Eight cells whose tenants are idle for a while and then ask for more than there is; cells are cut
@@ -257,6 +306,85 @@ TEST(CellQuota, AHotCellGetsWhatOthersDoNotUse) {
   }
   EXPECT_GE(world.cells[3].used(), 540U);
   EXPECT_LE(world.cells[3].used(), 600U);
+}
+
+// Each cell was asked a little, and then one alone is.
+std::uint64_t reached_by_one(std::uint64_t total, int seconds_long) {
+  World world{7, total};
+  world.fair = true;
+  Ticks now = kStart;
+  for (int second = 0; second < 5 + seconds_long; ++second, now += seconds{1}) {
+    for (Cell id = 0; id < 8; ++id) {
+      const std::uint64_t asked = second < 5 ? 1 : id == 5 ? total : 0;
+      for (std::uint64_t i = 0; i < asked; ++i) world.cells[id].admit(now);
+      if (id != 5 && second == 5) world.cells[id].recount(0);
+      if (second % 2 == id % 2) world.talk(id, now);
+    }
+  }
+  return world.cells[5].used();
+}
+
+TEST(CellQuota, OfASmallQuotaACellGetsWhatOthersLeaveIdle) {
+  EXPECT_EQ(reached_by_one(24, 60), 24U);
+  EXPECT_EQ(reached_by_one(3, 60), 3U);
+  EXPECT_EQ(reached_by_one(600, 120), 600U);
+  EXPECT_LT(reached_by_one(24, 5), 24U) << "not before they have left it idle for a while";
+}
+
+// Always a fifth more is wanted than there is, each in a cell that has no say in it. Pairs: writes,
+// and how many ran on average.
+std::pair<std::uint64_t, double> at_the_limit(std::uint64_t total) {
+  World world{5, total};
+  world.fair = true;
+  Ticks now = kStart;
+  constexpr double kEnds = 0.05;
+  std::poisson_distribution<int> comes{1.2 * kEnds * static_cast<double>(total)};
+  std::uint64_t sum = 0;
+  for (int second = 0; second < 600; ++second, now += seconds{1}) {
+    for (CellQuota& cell : world.cells) {
+      for (std::uint64_t left = cell.used(); left > 0; --left) {
+        if (world.chance(kEnds)) cell.ended();
+      }
+    }
+    for (int left = comes(world.random); left > 0; --left) {
+      world.cells[world.random() % 8].admit(now);
+    }
+    for (Cell id = 0; id < 8; ++id) {
+      if ((second + id) % 2 == 0) world.talk(id, now);
+    }
+    sum += world.used();
+  }
+  return {world.changes, static_cast<double>(sum) / 600};
+}
+
+TEST(CellQuota, ATenantAtItsLimitIsNoWriteInEachRound) {
+  for (const std::uint64_t total : {24U, 100U, 600U}) {
+    const auto [writes, ran] = at_the_limit(total);
+    EXPECT_LT(writes, 500U) << "of 2,400 rounds, with a quota of " << total;
+    EXPECT_GT(ran, 0.65 * static_cast<double>(total)) << total;
+  }
+}
+
+TEST(CellQuota, AfterALowerTotalNothingBeginsBeforeFewerRun) {
+  World world{11, 600};
+  world.fair = true;
+  Ticks now = kStart;
+  for (int second = 0; second < 120; ++second, now += seconds{1}) {
+    for (Cell id = 0; id < 8; ++id) world.talk(id, now);
+    for (int i = 0; i < 100; ++i) world.cells[5].admit(now);
+    if (second == 60) {
+      EXPECT_GT(world.used(), 500U);
+      world.ledger.resize(60, {0, 1, 2});
+      ++world.revision;
+      continue;
+    }
+    if (second < 60) continue;
+    const std::uint64_t before = world.used();
+    for (CellQuota& cell : world.cells) cell.admit(now);
+    EXPECT_LE(world.used(), std::max<std::uint64_t>(before, 60)) << second;
+    for (int i = 0; i < 20 && world.cells[5].used() > 0; ++i) world.cells[5].ended();
+  }
+  EXPECT_GE(world.ledger.pool(), 0);
 }
 
 TEST(CellQuota, AHigherTotalIsNeverMoreThanItself) {

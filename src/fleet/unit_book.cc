@@ -3,7 +3,7 @@
 
 namespace cordon::fleet {
 
-void UnitBook::begin(std::optional<std::uint64_t> index) {
+void UnitBook::begin(std::uint64_t index) {
   if (index == index_) return;
   index_ = index;
   next_ = 1;

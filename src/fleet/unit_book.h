@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "fleet/tenant_units.h"
@@ -18,8 +19,8 @@ class UnitBook {
  public:
   explicit UnitBook(Cell cell) : cell_{cell} {}
 
-  // Of an index of another number nothing holds. The same: nothing changes.
-  void begin(std::optional<std::uint64_t> index);
+  // Of an index of another number nothing holds. The same: nothing changes, whatever was between.
+  void begin(std::uint64_t index);
 
   // A node has told of a sandbox that began by it, or a gateway gives it back. Of another index:
   // nothing.
@@ -35,6 +36,17 @@ class UnitBook {
   };
   // Its owners: the book, and who confers for it while a term may end.
   using Shared = std::shared_ptr<Account>;
+  // Somebody confers, until this goes: also where that is cut off half way.
+  class Busy {
+   public:
+    explicit Busy(Shared account) : account_{std::move(account)} { account_->is_busy = true; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    ~Busy() { account_->is_busy = false; }
+
+   private:
+    Shared account_;
+  };
   // Of a tenant that is asked for; made where there is none.
   Shared account(const std::string& tenant);
   void close(const std::string& tenant) { accounts_.erase(tenant); }

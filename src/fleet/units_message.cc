@@ -45,6 +45,18 @@ Result<std::vector<wire::Unit>> units_in(const policy::Value& of, std::string_vi
   return units;
 }
 
+Result<std::vector<NodeId>> nodes_in_units(const policy::Value& of, std::string_view key) {
+  const policy::Value* const found = of.find(key);
+  if (found == nullptr || found->list() == nullptr) return wrong_units(key);
+  std::vector<NodeId> nodes;
+  for (const policy::Value& one : *found->list()) {
+    const auto node = one.text() == nullptr ? std::nullopt : node_named(*one.text());
+    if (!node) return wrong_units(key);
+    nodes.push_back(*node);
+  }
+  return nodes;
+}
+
 std::vector<std::string> texts_of(const std::vector<wire::Unit>& units) {
   std::vector<std::string> texts;
   texts.reserve(units.size());
@@ -85,6 +97,9 @@ std::string to_json(const UnitsAnswer& answer) {
   json.texts("units", texts_of(answer.units));
   json.number("allowed", answer.allowed);
   json.number("used", answer.used);
+  std::vector<std::string> unread;
+  for (const NodeId node : answer.unread) unread.push_back(to_string(node));
+  json.texts("unread", unread);
   json.end_object();
   return json.take();
 }
@@ -95,6 +110,10 @@ Result<UnitsAnswer> read_units_answer(std::string_view text) {
   TRY(answer.units, units_in(read, "units"));
   TRY(answer.allowed, number_in_units(read, "allowed"));
   TRY(answer.used, number_in_units(read, "used"));
+  // An index of an earlier version does not say.
+  if (read.find("unread") != nullptr) {
+    TRY(answer.unread, nodes_in_units(read, "unread"));
+  }
   return answer;
 }
 

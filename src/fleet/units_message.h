@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/node_id.h"
 #include "wire/unit.h"
 
 namespace cordon::fleet {
@@ -28,6 +29,9 @@ struct UnitsAnswer {
   std::vector<wire::Unit> units;  // none: the tenant has none left in the cell
   std::uint64_t allowed = 0;      // in the cell
   std::uint64_t used = 0;
+  // Nodes of the cell that the index has not read for a while: what begins there by a unit nobody
+  // would count.
+  std::vector<NodeId> unread{};
   friend bool operator==(const UnitsAnswer&, const UnitsAnswer&) = default;
 };
 std::string to_json(const UnitsAnswer& answer);

@@ -12,6 +12,7 @@
 #include "node/survey.h"
 #include "os/file.h"
 #include "os/random.h"
+#include "plan/narrow.h"
 #include "plan/trust.h"
 #include "policy/checked.h"
 #include "policy/parse.h"
@@ -83,7 +84,49 @@ Result<std::vector<HeldGrant>> grants_of(const std::vector<policy::Grant>& asked
   return held;
 }
 
+template <class T>
+void take_away(std::optional<T>& budget, T spent) {
+  if (budget) *budget -= std::min(*budget, spent);
+}
+
+// Less at the end than at the beginning, and never a second chance.
+void spend(plan::Lowered& lowered, const Spent& spent) {
+  take_away(lowered.budgets.cpu, std::chrono::ceil<std::chrono::seconds>(
+                                     std::chrono::milliseconds{spent.cpu_milliseconds}));
+  take_away(lowered.budgets.output, spent.output);
+  if (lowered.network) take_away(lowered.network->budgets.bytes, spent.sent);
+}
+
+void add_usual_limits(policy::PolicyDocument& document) { add_defaults(document.resources); }
+
 }  // namespace
+
+Result<Admitted> Admission::admit_again(const SandboxId& id, const std::string& tenant,
+                                        const Papers& papers, const std::vector<HeldGrant>& grants,
+                                        std::chrono::seconds life, WhyNotAdmitted& why) const {
+  TRY(policy::Policy policy, policy_of(papers.documents, why.problems, add_usual_limits));
+  policy = under_own(policy, tenant);
+  if (held_) policy = held_->release->narrowed(policy, tenant);
+  TRY(plan::Lowered lowered, lower(id, tenant, policy, Purpose::use, why));
+  for (const std::string& text : papers.narrowings) {
+    TRY(policy::PolicyDocument by,
+        policy::parse(text, "request", policy::Syntax::json, &why.problems));
+    TRY(lowered, plan::narrow(lowered, std::move(by), why.problems));
+  }
+  spend(lowered, papers.spent);
+  state_life(lowered.enforcement, life);
+  std::vector<HeldGrant> left;
+  for (const HeldGrant& held : grants) {
+    const bool by_all =
+        lowered.network && std::ranges::all_of(policy.documents(), [&](const auto& checked) {
+          return gives(*checked, held.grant.name);
+        });
+    if (!by_all) continue;
+    if (!held.grant.env.empty()) plan::add_variable(lowered, held.grant.env, held.placeholder);
+    left.push_back(held);
+  }
+  return Admitted{std::move(policy), std::move(lowered), life, std::move(left)};
+}
 
 Result<Admission> Admission::create(const Settings& settings, HostFacts host) {
   Admission admission{settings, std::move(host)};

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "gate/release.h"
 #include "node/held_grant.h"
+#include "node/papers.h"
 #include "node/room.h"
 #include "node/settings.h"
 #include "plan/lower.h"
@@ -78,6 +79,12 @@ class Admission {
   Result<Admitted> admit(const SandboxId& id, const std::string& tenant,
                          wire::CreateRequest request, const token::Authority& authority,
                          WhyNotAdmitted& why, Purpose purpose = Purpose::use) const;
+
+  // One that another node had: as `papers` say, under the ceilings of this node, with what is left
+  // of what is given once, and of `grants` those that all of it gives.
+  Result<Admitted> admit_again(const SandboxId& id, const std::string& tenant, const Papers& papers,
+                               const std::vector<HeldGrant>& grants, std::chrono::seconds life,
+                               WhyNotAdmitted& why) const;
 
   const HostFacts& host() const noexcept { return host_; }
 

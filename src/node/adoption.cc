@@ -60,6 +60,10 @@ class Adoption {
     CO_TRY(KeptSandbox kept, read_kept(row.policy));
     facts.grants = std::move(kept.grants);
     facts.charges = std::move(kept.charges);
+    facts.papers = std::move(kept.papers);
+    if (!facts.papers.left_for.empty()) {
+      co_return Error{Errc::exists, "it goes on at node " + facts.papers.left_for};
+    }
     CO_TRY(auto sandbox, co_await backend_.fetch(row.id));
     os::fault_point("node.adopt.fetched");
     ++adopted_.living;
@@ -74,8 +78,12 @@ class Adoption {
           journal::Durability::process,
           [id = row.id](journal::Ledger& ledger) { return ledger.forget(id); });
     }
-    const Verdict verdict{.ending = Ending::infrastructure,
-                          .explanation = "it ended while the node was down"};
+    Verdict verdict{.ending = Ending::infrastructure,
+                    .explanation = "it ended while the node was down"};
+    // The node had decided before it went down.
+    if (const auto kept = read_kept(row.policy); kept && !kept->papers.left_for.empty()) {
+      verdict = {.ending = Ending::moved, .culprit = kept->papers.left_for};
+    }
     co_return co_await journal_.write(
         journal::Durability::process,
         [id = row.id, line = kept_text(verdict)](journal::Ledger& ledger) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "async/scope.h"
 #include "async/task.h"
@@ -29,6 +30,12 @@ class SecretsShare {
   async::Task<void> begin(GrantedSecrets granted) {
     return broker_.grant(sandbox_, std::move(granted));
   }
+  // Of one that lives already.
+  async::Task<void> go_on(GrantedSecrets granted) {
+    return broker_.grant_again(sandbox_, std::move(granted));
+  }
+  // What it has now: a secret may have been deleted meanwhile.
+  std::vector<HeldGrant> grants() const { return broker_.grants_of(sandbox_); }
 
  private:
   TenantBroker& broker_;

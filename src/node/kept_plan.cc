@@ -70,8 +70,8 @@ struct KeptCharges {
 
 namespace {
 
-// Between the plan, and of those that have some the grants, and the charges; not of base64's
-// alphabet.
+// Between the plan, and of those that have some the grants, the charges, and the papers; not of
+// base64's alphabet.
 constexpr char kBetween = '.';
 
 using kept::Kept;
@@ -91,49 +91,6 @@ std::optional<std::uint64_t> count_of(const std::optional<std::chrono::seconds>&
 std::optional<std::chrono::seconds> seconds_of(const std::optional<std::uint64_t>& count) {
   if (!count) return std::nullopt;
   return std::chrono::seconds{*count};
-}
-
-std::string grants_text(const std::vector<HeldGrant>& grants) {
-  KeptGrants kept;
-  for (const auto& [grant, placeholder] : grants) {
-    kept.all.push_back({.name = grant.name,
-                        .env = grant.env,
-                        .from = grant.from,
-                        .host = to_string(grant.host),
-                        .header = grant.header,
-                        .methods = grant.methods,
-                        .paths = grant.paths,
-                        .ttl_seconds = grant.ttl_seconds,
-                        .placeholder = placeholder});
-  }
-  ByteWriter bytes;
-  frame::FieldWriter{bytes}.put(kept);
-  return to_base64(as_text(bytes.bytes()));
-}
-
-Result<std::vector<HeldGrant>> read_grants(std::string_view text) {
-  const Error broken{Errc::invalid, "grants in the journal cannot be read"};
-  const auto bytes = from_base64(text);
-  if (!bytes) return broken;
-  ByteReader reader{as_bytes(*bytes)};
-  KeptGrants kept;
-  TRY_DO(frame::FieldReader{reader}.get(kept));
-  if (reader.left() != 0) return broken;
-  std::vector<HeldGrant> grants;
-  for (KeptGrant& each : kept.all) {
-    TRY(policy::HostPattern host, policy::parse_host_pattern(each.host));
-    grants.push_back({policy::Grant{.name = std::move(each.name),
-                                    .env = std::move(each.env),
-                                    .source = policy::SecretSource::secret,
-                                    .from = std::move(each.from),
-                                    .host = std::move(host),
-                                    .header = std::move(each.header),
-                                    .methods = std::move(each.methods),
-                                    .paths = std::move(each.paths),
-                                    .ttl_seconds = each.ttl_seconds},
-                      std::move(each.placeholder)});
-  }
-  return grants;
 }
 
 std::string charges_text(const std::vector<Charge>& charges) {
@@ -179,8 +136,51 @@ std::optional<std::string_view> cut_part(std::string_view& text, bool& is_last) 
 
 }  // namespace
 
+std::string grants_text(const std::vector<HeldGrant>& grants) {
+  KeptGrants kept;
+  for (const auto& [grant, placeholder] : grants) {
+    kept.all.push_back({.name = grant.name,
+                        .env = grant.env,
+                        .from = grant.from,
+                        .host = to_string(grant.host),
+                        .header = grant.header,
+                        .methods = grant.methods,
+                        .paths = grant.paths,
+                        .ttl_seconds = grant.ttl_seconds,
+                        .placeholder = placeholder});
+  }
+  ByteWriter bytes;
+  frame::FieldWriter{bytes}.put(kept);
+  return to_base64(as_text(bytes.bytes()));
+}
+
+Result<std::vector<HeldGrant>> read_grants(std::string_view text) {
+  const Error broken{Errc::invalid, "grants in the journal cannot be read"};
+  const auto bytes = from_base64(text);
+  if (!bytes) return broken;
+  ByteReader reader{as_bytes(*bytes)};
+  KeptGrants kept;
+  TRY_DO(frame::FieldReader{reader}.get(kept));
+  if (reader.left() != 0) return broken;
+  std::vector<HeldGrant> grants;
+  for (KeptGrant& each : kept.all) {
+    TRY(policy::HostPattern host, policy::parse_host_pattern(each.host));
+    grants.push_back({policy::Grant{.name = std::move(each.name),
+                                    .env = std::move(each.env),
+                                    .source = policy::SecretSource::secret,
+                                    .from = std::move(each.from),
+                                    .host = std::move(host),
+                                    .header = std::move(each.header),
+                                    .methods = std::move(each.methods),
+                                    .paths = std::move(each.paths),
+                                    .ttl_seconds = each.ttl_seconds},
+                      std::move(each.placeholder)});
+  }
+  return grants;
+}
+
 std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>& grants,
-                      const std::vector<Charge>& charges) {
+                      const std::vector<Charge>& charges, const Papers& papers) {
   Kept kept{.plan = text_of(frame::encode(lowered.plan)),
             .reported = lowered.enforcement.reported,
             .wall = count_of(lowered.budgets.wall),
@@ -203,9 +203,13 @@ std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>
   writer.put(lowered.paths);
   writer.put(lowered.responses);
   std::string text = to_base64(as_text(bytes.bytes()));
-  if (!grants.empty() || !charges.empty()) text += kBetween;
+  const bool has_papers = papers != Papers{};
+  const bool has_charges = !charges.empty() || has_papers;
+  if (!grants.empty() || has_charges) text += kBetween;
   if (!grants.empty()) text += grants_text(grants);
-  if (!charges.empty()) text += kBetween + charges_text(charges);
+  if (has_charges) text += kBetween;
+  if (!charges.empty()) text += charges_text(charges);
+  if (has_papers) text += kBetween + papers_text(papers);
   return text;
 }
 
@@ -215,16 +219,22 @@ Result<KeptSandbox> read_kept(std::string_view text) {
   const std::string_view plan_part = cut_part(text, is_last).value_or("");
   const auto grants_part = cut_part(text, is_last);
   const auto charges_part = cut_part(text, is_last);
+  const auto papers_part = cut_part(text, is_last);
   // Of a part that is not needed nothing is written.
-  const bool is_odd = grants_part && grants_part->empty() && !charges_part;
+  const bool is_odd = (grants_part && grants_part->empty() && !charges_part) ||
+                      (charges_part && charges_part->empty() && !papers_part);
   if (!is_last || is_odd) return broken;
   std::vector<HeldGrant> grants;
   if (grants_part && !grants_part->empty()) {
     TRY(grants, read_grants(*grants_part));
   }
   std::vector<Charge> charges;
-  if (charges_part) {
+  if (charges_part && !charges_part->empty()) {
     TRY(charges, read_charges(*charges_part));
+  }
+  Papers papers;
+  if (papers_part) {
+    TRY(papers, read_papers(*papers_part));
   }
   const auto bytes = from_base64(plan_part);
   if (!bytes) return broken;
@@ -266,7 +276,7 @@ Result<KeptSandbox> read_kept(std::string_view text) {
     if (serve == nullptr) return broken;
     lowered.network = std::move(*serve);
   }
-  return KeptSandbox{std::move(lowered), std::move(grants), std::move(charges)};
+  return KeptSandbox{std::move(lowered), std::move(grants), std::move(charges), std::move(papers)};
 }
 
 }  // namespace cordon::node

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "node/budgets.h"
 #include "node/held_grant.h"
+#include "node/papers.h"
 #include "plan/lower.h"
 
 namespace cordon::node {
@@ -19,11 +20,16 @@ struct KeptSandbox {
   plan::Lowered lowered;
   std::vector<HeldGrant> grants;
   std::vector<Charge> charges;
+  Papers papers;
 };
 
 std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>& grants,
-                      const std::vector<Charge>& charges);
+                      const std::vector<Charge>& charges, const Papers& papers = {});
 // `invalid`: not what kept_text() writes.
 Result<KeptSandbox> read_kept(std::string_view text);
+
+// The grants alone.
+std::string grants_text(const std::vector<HeldGrant>& grants);
+Result<std::vector<HeldGrant>> read_grants(std::string_view text);
 
 }  // namespace cordon::node

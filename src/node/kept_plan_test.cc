@@ -109,6 +109,21 @@ TEST(KeptPlan, ComesBackWithItsGrants) {
   EXPECT_EQ(back->grants, grants);
 }
 
+TEST(KeptPlan, ComesBackWithItsPapersWhateverElseIsThere) {
+  const Papers papers{.documents = {{.origin = 3, .policy = "{}"}}, .left_for = "1.2"};
+  for (const std::vector<HeldGrant>& grants : {std::vector<HeldGrant>{}, {some_grant()}}) {
+    for (const std::vector<Charge>& charges :
+         {std::vector<Charge>{}, {{token::Quantity::sandboxes, 1, {}}}}) {
+      const auto back = read_kept(kept_text(some_plan(), grants, charges, papers));
+      ASSERT_TRUE(back) << back.error().text();
+      expect_same(back->lowered, some_plan());
+      EXPECT_EQ(back->grants, grants);
+      EXPECT_EQ(back->charges, charges);
+      EXPECT_EQ(back->papers, papers);
+    }
+  }
+}
+
 TEST(KeptPlan, ComesBackWithItsCharges) {
   const std::vector<Charge> charges{{token::Quantity::memory_bytes, 4096, {std::byte{7}}},
                                     {token::Quantity::sandboxes, 1, {}}};

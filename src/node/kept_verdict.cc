@@ -43,7 +43,7 @@ Result<Verdict> read_verdict(std::string_view text) {
   ByteReader reader{as_bytes(*bytes)};
   kept::KeptVerdict held;
   TRY_DO(frame::FieldReader{reader}.get(held));
-  const auto last = static_cast<std::uint8_t>(Ending::infrastructure);
+  const auto last = static_cast<std::uint8_t>(Ending::moved);
   if (held.version != kept::kVerdictVersion || reader.left() != 0 || held.ending > last)
     return broken;
   return Verdict{.ending = static_cast<Ending>(held.ending),

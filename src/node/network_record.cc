@@ -8,6 +8,7 @@ NetworkEars NetworkRecord::ears() {
           .used = [this](std::span<const frame::NetUsed> uses) { used(uses); },
           .sent =
               [this](std::uint64_t bytes) {
+                sent_ = bytes;
                 if (responses_ != nullptr) responses_->total(Counted::bytes_out, bytes);
               }};
 }

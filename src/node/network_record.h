@@ -35,6 +35,7 @@ class NetworkRecord {
   void when_refused(std::function<void(const Denial&)> act) { when_refused_ = std::move(act); }
   // Counts what it hears; it outlives this.
   void count_in(Responses& responses) { responses_ = &responses; }
+  std::uint64_t sent() const noexcept { return sent_; }
   void used(const frame::GrantUsed& use);
   // Called when something is counted that waits for tell_counted().
   void when_counted(std::function<void()> act) { when_counted_ = std::move(act); }
@@ -59,6 +60,7 @@ class NetworkRecord {
   std::function<void(const Denial&)> when_refused_;
   std::function<void()> when_counted_;
   Responses* responses_ = nullptr;  // nothing: nobody counts
+  std::uint64_t sent_ = 0;          // bytes, as the egress told it last
   std::uint64_t lost_ = 0;          // records that could not be written
   std::string why_lost_;            // the first of them
 };

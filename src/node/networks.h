@@ -44,6 +44,8 @@ class NetworkShare {
   }
   void count_in(Responses& responses) { record_.count_in(responses); }
   std::vector<Denial> take_denials() { return record_.take_denials(); }
+  // Bytes, in all, as far as the egress has told.
+  std::uint64_t sent() const noexcept { return record_.sent(); }
   // One use of a secret.
   void used(const frame::GrantUsed& use) { record_.used(use); }
 

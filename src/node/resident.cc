@@ -2,7 +2,6 @@
 #include "node/resident.h"
 
 #include <algorithm>
-#include <csignal>
 
 #include "async/deadline.h"
 #include "async/waiting.h"
@@ -13,6 +12,10 @@
 
 namespace cordon::node {
 namespace {
+
+// How long writes that are under way are waited for.
+constexpr std::chrono::seconds kCalm{10};
+constexpr std::chrono::milliseconds kBetweenCalmLooks{20};
 
 // Whoever is heard is there, also when it is forgotten meanwhile.
 asio::awaitable<void> follow_shared(std::shared_ptr<ResidentProcess> process) {
@@ -111,6 +114,7 @@ asio::awaitable<void> Resident::ended() {
 }
 
 void Resident::narrow(plan::Lowered narrower) {
+  ++changes_;
   // Not the plan: that is what was launched, and others read it.
   lowered_.network = std::move(narrower.network);
   lowered_.ingress = std::move(narrower.ingress);
@@ -123,19 +127,61 @@ void Resident::narrow(plan::Lowered narrower) {
   narrowed_.cancel();
 }
 
-// Pid 1 sends it to all at once: by one process as by any other.
-void Resident::signal_all(int signal) {
-  for (const auto& [number, process] : processes_) {
-    if (process->is_over()) continue;
-    process->signal(signal, frame::SignalTo::all);
-    return;
+void Resident::thaw() {
+  if (!is_frozen() && !is_held_) sandbox_->go_on();
+}
+
+void Resident::stand_as_written() {
+  if (is_frozen() || is_paused()) {
+    freeze();
+  } else {
+    thaw();
   }
 }
 
-void Resident::freeze() { signal_all(SIGSTOP); }
+Status Resident::may_change() const {
+  if (!is_held_) return {};
+  return Error{Errc::unavailable,
+               "the sandbox is being moved to another node, and nothing of it changes meanwhile"};
+}
 
-void Resident::thaw() {
-  if (!is_frozen()) signal_all(SIGCONT);
+Result<Resident::FileChange> Resident::begin_file_change() {
+  TRY_DO(may_change());
+  return FileChange{file_changes_};
+}
+
+async::Task<void> Resident::hold() {
+  if (is_held_) co_return Error{Errc::exists, "the sandbox is being moved already"};
+  is_held_ = true;
+  for (const auto& process : processes()) process->hold(true);
+  // What is under way ends first: stopped in the middle it would end after its copy was taken.
+  asio::steady_timer pause{executor_};
+  for (Ticks now = Ticks::clock::now(), until = now + kCalm; file_changes_ > 0 && now < until;
+       now = Ticks::clock::now()) {
+    pause.expires_after(kBetweenCalmLooks);
+    co_await pause.async_wait(async::kQuiet);
+  }
+  if (file_changes_ > 0) {
+    release();
+    co_return Error{Errc::unavailable, "files of the sandbox are being written; try again later"};
+  }
+  sandbox_->stand_still();
+  co_return Status{};
+}
+
+void Resident::release() {
+  is_held_ = false;
+  for (const auto& process : processes()) process->hold(false);
+  stand_as_written();
+}
+
+Spent Resident::spent() {
+  const auto cpu = std::chrono::ceil<std::chrono::milliseconds>(use_now().cpu);
+  Spent all = facts_.papers.spent;
+  all.cpu_milliseconds += static_cast<std::uint64_t>(cpu.count());
+  all.output += output_;
+  if (count_sent_) all.sent += count_sent_();
+  return all;
 }
 
 bool Resident::is_frozen() const noexcept {
@@ -145,12 +191,14 @@ bool Resident::is_frozen() const noexcept {
 }
 
 void Resident::revoke_network(const std::string& rule) {
+  ++changes_;
   if (lowered_.network) {
     lowered_.network = plan::without_network(*std::move(lowered_.network), rule);
   }
 }
 
 void Resident::take_response(const frame::Response& taken) {
+  ++changes_;
   for (frame::Response& response : lowered_.responses) {
     if (response.is_like(taken)) response.is_taken = true;
   }
@@ -169,8 +217,14 @@ void Resident::count_output(std::uint64_t bytes) {
 }
 
 void Resident::set_expires(WallTime expires) {
+  ++changes_;
   facts_.expires = expires;
   told_.cancel();
+}
+
+bool Resident::drop_grants(const std::string& secret) {
+  return std::erase_if(facts_.grants,
+                       [&](const HeldGrant& held) { return held.grant.from == secret; }) > 0;
 }
 
 // The oldest first. A process that has ended holds its ring in the sandbox until it is forgotten.
@@ -248,9 +302,15 @@ Result<std::shared_ptr<ResidentProcess>> Resident::start(sandbox::Command comman
   if (is_ending() || scope_ == nullptr) {
     return Error{Errc::unavailable, "the sandbox is ending"};
   }
+  TRY_DO(may_change());
   if (is_frozen()) {
     return Error{Errc::denied,
                  "the sandbox is frozen, by a response of its policy; it can be ended"};
+  }
+  if (is_paused()) {
+    return Error{Errc::exists,
+                 "the sandbox is paused: nothing is started in it until it is resumed, by "
+                 "`connect` of the E2B API; it can be ended"};
   }
   if (command.as_root && !lowered_.plan.setup.fences.root_too) {
     return Error{Errc::denied,

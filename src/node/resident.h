@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,6 +21,7 @@
 #include "node/budgets.h"
 #include "node/held_grant.h"
 #include "node/judge_end.h"
+#include "node/papers.h"
 #include "node/resident_process.h"
 #include "node/watch.h"
 #include "plan/lower.h"
@@ -29,6 +32,9 @@ namespace cordon::node {
 
 using Labels = std::map<std::string, std::string>;
 
+// A label of ours: there, the sandbox is paused. Nobody gives or takes it by naming it.
+inline constexpr std::string_view kPausedLabel = "e2b.paused";
+
 struct ResidentFacts {
   SandboxId id;
   std::string tenant;
@@ -37,6 +43,7 @@ struct ResidentFacts {
   Labels labels;
   std::vector<HeldGrant> grants{};  // of secrets of the tenant
   std::vector<Charge> charges{};    // in the accounts of the tokens that it was made with
+  Papers papers{};
 };
 
 // Used from the loop's thread only. Shared by the table and by those who wait on it.
@@ -61,7 +68,8 @@ class Resident {
   // verdict stands. Spawned once.
   asio::awaitable<void> live();
 
-  // `exhausted`: it has too many processes. `unavailable`: it ends.
+  // `exhausted`: it has too many processes. `unavailable`: it ends. `exists`: it is paused.
+  // `denied`: it is frozen, or its policy has no such process.
   Result<std::shared_ptr<ResidentProcess>> start(sandbox::Command command);
   std::shared_ptr<ResidentProcess> process(std::uint32_t number) const;
   std::vector<std::shared_ptr<ResidentProcess>> processes() const;
@@ -82,12 +90,17 @@ class Resident {
   // Until it does not.
   asio::awaitable<void> until_shut(std::uint16_t port);
 
-  // Stops everything in it. By a response of its policy that is for good: nothing is started in it
-  // any more.
-  void freeze();
-  // What freeze() stopped goes on; before: not by a response, which is for good.
+  // Stops everything in it, whoever started it. By a response of its policy that is for good.
+  void freeze() { sandbox_->stand_still(); }
+  // What freeze() stopped goes on; not by a response, which is for good.
   void thaw();
+  // By a response.
   bool is_frozen() const noexcept;
+  // By its tenant, as its label says.
+  bool is_paused() const { return facts_.labels.contains(std::string{kPausedLabel}); }
+  // Of one that another node had, which may have died between writing and doing: once there is
+  // somebody who hears it.
+  void stand_as_written();
   // It reaches nothing any more, by the rule at `rule`; whoever holds its network is to be told.
   void revoke_network(const std::string& rule);
   // Beside its life; before live().
@@ -95,11 +108,49 @@ class Resident {
   // A response was taken: it is not set again, by a later node either.
   void take_response(const frame::Response& taken);
 
+  // It is about to leave: nothing of it changes from here on, and what runs in it stands still.
+  // `unavailable`: its files are being written, and go on being; it is not held then.
+  async::Task<void> hold();
+  // It stays: all goes on.
+  void release();
+  bool is_held() const noexcept { return is_held_; }
+  // `unavailable`: it is held.
+  Status may_change() const;
+
+  // One change of its files that is under way.
+  class FileChange {
+   public:
+    explicit FileChange(int& count) : count_{&count} { ++*count_; }
+    FileChange(FileChange&& other) noexcept : count_{std::exchange(other.count_, nullptr)} {}
+    FileChange& operator=(FileChange&&) = delete;
+    ~FileChange() {
+      if (count_ != nullptr) --*count_;
+    }
+
+   private:
+    int* count_;
+  };
+  // Before: it outlives what this gives. `unavailable`: it is held.
+  Result<FileChange> begin_file_change();
+
+  // How often it became another than it was: narrowed, answered to, given another end or labels.
+  std::uint64_t changes() const noexcept { return changes_; }
+  // Here and at nodes before.
+  Spent spent();
+  // How much it has sent to the network, here; nothing: nobody counts any more.
+  void count_sent(std::function<std::uint64_t()> count) { count_sent_ = std::move(count); }
+  Papers& papers() noexcept { return facts_.papers; }
+
   // What it uses, by its groups; of an engine that stands in front of it too.
   UseNow use_now() { return watch_.use_now(); }
 
   void set_expires(WallTime expires);
-  void set_labels(Labels labels) { facts_.labels = std::move(labels); }
+  // Of a secret that is gone. False: it has none.
+  bool drop_grants(const std::string& secret);
+  void set_labels(Labels labels) {
+    ++changes_;
+    facts_.labels = std::move(labels);
+  }
 
   const ResidentFacts& facts() const noexcept { return facts_; }
   const plan::Lowered& lowered() const noexcept { return lowered_; }
@@ -124,7 +175,6 @@ class Resident {
   asio::awaitable<void> tell_of(std::shared_ptr<ResidentProcess> process, bool is_new);
   void forget_finished();
   void count_output(std::uint64_t bytes);
-  void signal_all(int signal);
 
   asio::any_io_executor executor_;
   const Clock& clock_;
@@ -146,6 +196,10 @@ class Resident {
   bool is_gone_ = false;  // its pid 1 speaks no more
   std::string failure_ = "its pid 1 has ended by itself";
   bool machine_is_full_ = false;
+  std::function<std::uint64_t()> count_sent_;
+  bool is_held_ = false;
+  int file_changes_ = 0;  // under way
+  std::uint64_t changes_ = 0;
   std::optional<Verdict> verdict_;
   frame::GroupUse use_;
 };

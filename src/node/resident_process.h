@@ -73,7 +73,11 @@ class ResidentProcess {
   async::Task<void> write(std::string bytes, bool last) {
     return process_->write(std::move(bytes), last);
   }
-  void signal(int number, frame::SignalTo to) { process_->signal(number, to); }
+  // Of one that is held nothing is heard: its sandbox is about to leave.
+  void signal(int number, frame::SignalTo to) {
+    if (!is_held_) process_->signal(number, to);
+  }
+  void hold(bool is_held) noexcept { is_held_ = is_held; }
   void resize(frame::WindowSize size) { process_->resize(size); }
 
   std::uint32_t number() const noexcept { return process_->number(); }
@@ -111,6 +115,7 @@ class ResidentProcess {
   std::optional<frame::Failed> failed_;
   std::optional<frame::Exited> exited_;
   bool is_over_ = false;
+  bool is_held_ = false;
 };
 
 }  // namespace cordon::node

@@ -39,7 +39,7 @@ struct ChangingRow {
 ChangingRow row_of(const Resident& resident) {
   const ResidentFacts& facts = resident.facts();
   return {facts.expires, labels_text(facts.labels),
-          kept_text(resident.lowered(), facts.grants, facts.charges)};
+          kept_text(resident.lowered(), facts.grants, facts.charges, facts.papers)};
 }
 
 void log_failure(const SandboxId& id, std::string_view what, const Error& error) {
@@ -58,7 +58,10 @@ Result<Residents::Prepared> Residents::prepare(Claimed claimed, wire::CreateRequ
                                                WhyNotAdmitted& why) {
   const auto& [tenant, purpose, unit] = claimed;
   if (unit) {
-    TRY_DO(parts_.census.check(*unit, parts_.clock.wall()));
+    if (Status holds = parts_.census.check(*unit, parts_.clock.wall()); !holds) {
+      why.no_room = NoRoom::unit;
+      return std::move(holds).error();
+    }
   }
   TRY(SandboxId id, parts_.ids.make());
   TRY(Room::Place place, parts_.room.take(why.no_room));
@@ -125,19 +128,16 @@ async::Task<void> Residents::record_start(const audit::Subject& subject,
 }
 
 // Before: there are grants only where there is a network, which outlives what is shared.
-async::Task<std::unique_ptr<SecretsShare>> Residents::share_secrets(const std::string& tenant,
-                                                                    const SandboxId& id,
-                                                                    GrantedSecrets granted,
-                                                                    NetworkShare& network) {
-  auto share = std::make_unique<SecretsShare>(parts_.brokers.of(tenant), id.text());
+std::unique_ptr<SecretsShare> Residents::share_secrets(const std::string& tenant,
+                                                       const SandboxId& id, GrantedSecrets& granted,
+                                                       NetworkShare& network) {
   granted.used = [&network](const frame::GrantUsed& use) { network.used(use); };
-  CO_TRY_DO(co_await share->begin(std::move(granted)));
-  co_return share;
+  return std::make_unique<SecretsShare>(parts_.brokers.of(tenant), id.text());
 }
 
 async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepared) {
   plan::Lowered& lowered = prepared.admitted.lowered;
-  tell(prepared.id, prepared.tenant, event::Created{});
+  if (!prepared.began) tell(prepared.id, prepared.tenant, event::Created{});
   prepared.responses = responses_of(lowered, prepared.id, prepared.tenant);
   if (lowered.network) {
     prepared.network = network_of(lowered, prepared.id, prepared.tenant);
@@ -145,9 +145,10 @@ async::Task<std::unique_ptr<sandbox::Sandbox>> Residents::launch(Prepared& prepa
     CO_TRY_DO(co_await prepared.network->begin(lowered, parts_.state));
   }
   if (!prepared.admitted.grants.empty()) {
-    GrantedSecrets granted{prepared.admitted.grants, parts_.clock.wall(), {}};
-    CO_TRY(prepared.secrets, co_await share_secrets(lowered.plan.tenant, prepared.id,
-                                                    std::move(granted), *prepared.network));
+    GrantedSecrets granted{
+        prepared.admitted.grants, prepared.began.value_or(parts_.clock.wall()), {}};
+    prepared.secrets = share_secrets(lowered.plan.tenant, prepared.id, granted, *prepared.network);
+    CO_TRY_DO(co_await prepared.secrets->begin(std::move(granted)));
   }
   CO_TRY(auto made, co_await async::within(kLaunch, parts_.backend.create(lowered.plan)));
   CO_TRY(prepared.monitored,
@@ -169,7 +170,7 @@ async::Task<std::optional<journal::Claim>> Residents::write_making(const Residen
                           .created = facts.created,
                           .expires = facts.expires,
                           .labels = labels_text(facts.labels),
-                          .policy = kept_text(lowered, facts.grants, facts.charges)};
+                          .policy = kept_text(lowered, facts.grants, facts.charges, facts.papers)};
   std::optional<journal::CreateKey> key;
   if (!order.key.empty()) key = journal::CreateKey{order.tenant, order.key, order.digest};
   const auto claim = std::make_shared<std::optional<journal::Claim>>();
@@ -243,7 +244,9 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
       prepare({order.tenant, order.purpose, order.unit}, std::move(order.request), authority, why);
   if (!prepared) {
     ++counts_.refused;
-    const bool is_asked_elsewhere = why.no_room && parts_.room.is_one_of_many();
+    // For want of a unit it is asked of us again, and of nobody else.
+    const bool is_asked_elsewhere =
+        why.no_room && why.no_room != NoRoom::unit && parts_.room.is_one_of_many();
     if (is_asked_elsewhere && !order.key.empty()) {
       CO_TRY_DO(co_await refuse_key(order));
     }
@@ -258,6 +261,8 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
                       .labels = std::move(labels),
                       .grants = prepared->admitted.grants,
                       .charges = prepared->budget.charges()};
+  // What is built is where it is built.
+  if (order.purpose == Purpose::use) facts.papers.documents = papers_of(prepared->admitted.policy);
   // Who left without a key to come back with will never know of it.
   const auto is_unwanted = std::make_shared<bool>(false);
   const bool has_key = !order.key.empty();
@@ -290,17 +295,15 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
         journal::Durability::process, [id](journal::Ledger& ledger) { return ledger.forget(id); }));
     co_return std::move(made).error();
   }
+  if (prepared.secrets) facts.grants = prepared.secrets->grants();
   auto resident =
       std::make_shared<Resident>(parts_.executor, parts_.clock, std::move(facts),
                                  std::move(prepared.admitted.lowered), *std::move(made));
-  tell_of_processes(*resident);
-  living_.emplace(id, resident);
   ++counts_.created;
-  prepared.entry.changed();
-  scope_->spawn(host(resident, {std::move(prepared.place), std::move(prepared.entry),
-                                std::move(prepared.share), std::move(prepared.budget),
-                                std::move(prepared.responses), std::move(prepared.network),
-                                std::move(prepared.secrets), std::move(prepared.monitored)}));
+  take_in(resident,
+          {std::move(prepared.place), std::move(prepared.entry), std::move(prepared.share),
+           std::move(prepared.budget), std::move(prepared.responses), std::move(prepared.network),
+           std::move(prepared.secrets), std::move(prepared.monitored)});
   const auto written = co_await parts_.journal.write(
       journal::Durability::process,
       [id, row = row_of(*resident)](journal::Ledger& ledger) -> Status {
@@ -317,6 +320,23 @@ async::Task<std::shared_ptr<Resident>> Residents::make(CreateOrder order, Prepar
   co_return resident;
 }
 
+void Residents::take_in(std::shared_ptr<Resident> resident, Belongings belongings) {
+  tell_of_processes(*resident);
+  if (const NetworkShare* const network = belongings.network.get(); network != nullptr) {
+    resident->count_sent([network] { return network->sent(); });
+  }
+  const std::string id = resident->facts().id.text();
+  if (const std::string& move = resident->papers().arriving; !move.empty()) {
+    arrivals_.emplace(
+        id, Arrival{.resident = resident, .move = move, .until = parts_.clock.ticks() + kReady});
+    scope_->spawn(await_settling(id, move));
+  } else {
+    living_.emplace(id, resident);
+  }
+  belongings.entry.changed();
+  scope_->spawn(host(std::move(resident), std::move(belongings)));
+}
+
 asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belongings belongings) {
   if (belongings.responses) {
     respond_by(*belongings.responses, resident);
@@ -331,18 +351,27 @@ asio::awaitable<void> Residents::host(std::shared_ptr<Resident> resident, Belong
   }
   os::fault_point("node.end.gone");
   if (belongings.monitored) belongings.monitored->end();
+  resident->count_sent({});
   {
     const Belongings given_back = std::move(belongings);
   }
   ++counts_.ended;
   const SandboxId id = resident->facts().id;
+  departures_.erase(id.text());
   const Verdict verdict = resident->verdict().value_or(Verdict{});
   if (const auto done = parts_.log.append(subject_of(resident->facts()), SandboxEnded{verdict});
       !done) {
     log_failure(id, "the end of a sandbox was not recorded", done.error());
   }
+  if (auto arrival = arrivals_.extract(id.text())) {
+    co_return co_await forget_arrival(id.text(), std::move(arrival.mapped().verdict));
+  }
   tell_end(id, resident->facts().tenant, verdict);
   living_.erase(id.text());
+  if (!parts_.ids.read(id)) {
+    if (guests_.size() >= kMostEnded) guests_.pop_front();
+    guests_.push_back(id.text());
+  }
   if (ended_.size() >= kMostEnded) ended_.erase(ended_.begin());
   ended_.insert_or_assign(
       id.text(), EndedSandbox{resident->facts(), resident->lowered().enforcement, verdict});
@@ -385,23 +414,31 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   }
   if (belongings.network && !facts.grants.empty()) {
     GrantedSecrets granted{facts.grants, facts.created, {}};
-    auto secrets = co_await share_secrets(lowered.plan.tenant, facts.id, std::move(granted),
-                                          *belongings.network);
+    belongings.secrets = share_secrets(lowered.plan.tenant, facts.id, granted, *belongings.network);
+    const Status bound = co_await belongings.secrets->go_on(std::move(granted));
     // It lives on without them.
-    if (!secrets) log_failure(facts.id, "a sandbox has lost its grants", secrets.error());
-    if (secrets) belongings.secrets = *std::move(secrets);
+    if (!bound) log_failure(facts.id, "a sandbox has lost its grants", bound.error());
+    if (!bound) belongings.secrets.reset();
+    if (bound) facts.grants = belongings.secrets->grants();
   }
   auto resident = std::make_shared<Resident>(parts_.executor, parts_.clock, std::move(facts),
                                              std::move(lowered), std::move(sandbox));
-  tell(resident->facts().id, resident->facts().tenant, event::Adopted{});
-  tell_of_processes(*resident);
-  living_.emplace(resident->facts().id.text(), resident);
-  belongings.entry.changed();
-  scope_->spawn(host(resident, std::move(belongings)));
+  const bool was_leaving = !std::exchange(resident->papers().leaving, {}).empty();
+  if (resident->papers().arriving.empty()) {
+    tell(resident->facts().id, resident->facts().tenant, event::Adopted{});
+  }
+  take_in(resident, std::move(belongings));
   // What is told of it needs somebody who listens: that begins with the loop's next turn.
   co_await asio::post(parts_.executor, asio::use_awaitable);
   os::fault_point("node.adopt.begun");
-  co_return co_await resident->adopt_processes();
+  const Status adopted = co_await resident->adopt_processes();
+  resident->stand_as_written();
+  // Who held it has died: it stays here.
+  if (adopted && was_leaving) {
+    resident->release();
+    scope_->spawn(write_later(resident));
+  }
+  co_return adopted;
 }
 
 async::Task<Residents::Ran> Residents::run(RunOrder order, const token::Authority& authority,
@@ -498,13 +535,18 @@ async::Task<void> Residents::end(std::shared_ptr<Resident> resident, Stop why) {
 
 async::Task<void> Residents::change(std::shared_ptr<Resident> resident, Change change,
                                     WhyNotAdmitted& why) {
+  CO_TRY_DO(resident->may_change());
   const bool narrows = change.policy.has_value();
   if (narrows) {
+    std::string written = change.policy->written.json;
     CO_TRY(plan::Lowered narrower,
            plan::narrow(resident->lowered(), *std::move(change.policy), why.problems));
     CO_TRY_DO(parts_.log.append(subject_of(resident->facts()),
                                 PolicyAccepted{plan::digest_of(narrower)}));
     CO_TRY_DO(co_await parts_.disk.settled());
+    // It has begun to leave while this was recorded: what it was told with does not say it.
+    CO_TRY_DO(resident->may_change());
+    resident->papers().narrowings.push_back(std::move(written));
     resident->narrow(std::move(narrower));
   }
   // The narrower of both: a policy's time is given once.
@@ -516,6 +558,26 @@ async::Task<void> Residents::change(std::shared_ptr<Resident> resident, Change c
   if (change.labels) resident->set_labels(*std::move(change.labels));
   parts_.census.changed(resident->facts().id.text());
   co_return co_await async::shielded<void>(*scope_, write_change(std::move(resident), narrows), {});
+}
+
+async::Task<void> Residents::forget_secret(std::string tenant, std::string name) {
+  std::vector<std::pair<std::string, ChangingRow>> changed;
+  const auto drop = [&](const std::string& id, Resident& resident) {
+    if (resident.facts().tenant != tenant || !resident.drop_grants(name)) return;
+    changed.emplace_back(id, row_of(resident));
+  };
+  for (const auto& [id, resident] : living_) drop(id, *resident);
+  // What is on its way to us has a row, which `ready` writes anew.
+  for (const auto& [id, arrival] : arrivals_) drop(id, *arrival.resident);
+  if (changed.empty()) co_return Status{};
+  co_return co_await parts_.journal.write(
+      journal::Durability::power,
+      [changed = std::move(changed)](journal::Ledger& ledger) -> Status {
+        for (const auto& [id, row] : changed) {
+          TRY_DO(ledger.change(id, row.expires, row.labels, row.policy));
+        }
+        return {};
+      });
 }
 
 // Whoever waits: a change that has begun is written, and held by the egress. Changes of one sandbox

@@ -144,6 +144,54 @@ class Residents {
   // the narrower policy, and what it does not allow is closed.
   async::Task<void> change(std::shared_ptr<Resident> resident, Change change, WhyNotAdmitted& why);
 
+  // Whether a name can be of one that is, or was, here: ours, or of one that came.
+  bool knows(const SandboxId& id) const;
+
+  // residents_leave.cc: one goes on at another node. `move` names the attempt. While it leaves, it
+  // is held (resident.h); where nobody asks about it for kSilence it stays, and all goes on.
+  static constexpr std::chrono::seconds kSilence{60};
+  struct Doors {
+    std::string services;
+    std::string traffic;
+  };
+  struct Left {
+    std::string traveller;           // for arrive() (papers.h)
+    std::vector<std::string> paths;  // directories of its own disk
+  };
+  // `exists`: another move is under way. `denied`: it cannot go on elsewhere; why stands there.
+  async::Task<Left> leave(std::shared_ptr<Resident> resident, std::string move, Doors doors);
+  // It is as it was when it left; kSilence begins anew. `not_found`: it is not leaving by this
+  // move. `exists`: it has become another, and stays.
+  Result<std::shared_ptr<Resident>> leaving(const SandboxId& id, std::string_view move);
+  // All goes on here. One that is not leaving by this move stays as it is.
+  void stay(const SandboxId& id, std::string_view move);
+  // From here on it is never ours again: it ends with the reason `moved`. Done before: well.
+  // `not_found`, `exists`: as leaving(); it has not left, and by this move never will.
+  async::Task<void> depart(SandboxId id, std::string move, std::string to);
+
+  // residents_arrive.cc: one that another node had. It is found by nobody until it is settled, and
+  // ends by itself where nobody asks about it for kSilence; one that is ready, for kReady.
+  static constexpr std::chrono::minutes kReady{10};
+  struct ArriveOrder {
+    std::string traveller;
+    std::string move;
+    std::optional<wire::Unit> unit{};
+  };
+  async::Task<void> arrive(ArriveOrder order, WhyNotAdmitted& why);
+  // `not_found`: none arrives by this move; below too.
+  Result<std::shared_ptr<Resident>> arriving(const SandboxId& id, std::string_view move);
+  // It is whole, and survives a death of this daemon.
+  async::Task<void> ready(SandboxId id, std::string move);
+  // It is found from here on. Done before: well.
+  async::Task<void> settle(SandboxId id, std::string move);
+  // It never came. Of one that is settled nothing is done.
+  async::Task<void> turn_back(SandboxId id, std::string move);
+  bool is_arriving(const SandboxId& id) const { return arrivals_.contains(id.text()); }
+
+  // A secret of the tenant is about to be deleted: none that lives has a grant of it any more, when
+  // this returns well under no later node either.
+  async::Task<void> forget_secret(std::string tenant, std::string name);
+
   std::size_t size() const noexcept { return living_.size(); }
   const NodeCounts& counts() const noexcept { return counts_; }
 
@@ -160,6 +208,7 @@ class Residents {
     std::unique_ptr<NetworkShare> network{};    // nothing: it has none
     std::unique_ptr<SecretsShare> secrets{};    // the same; its uses are recorded with the network
     std::unique_ptr<MonitorShare> monitored{};  // nothing: nothing of it is seen
+    std::optional<WallTime> began{};            // elsewhere, of one that arrives
   };
   // Who it is for, and by what.
   struct Claimed {
@@ -180,6 +229,32 @@ class Residents {
   async::Task<std::shared_ptr<Resident>> make(CreateOrder order, Prepared prepared,
                                               ResidentFacts facts,
                                               std::shared_ptr<bool> is_unwanted);
+  struct Belongings;
+  struct Departure {
+    std::string move;
+    std::uint64_t changes = 0;  // of the resident, when it was told
+    std::size_t grants = 0;     // that it had then
+    Ticks until{};
+  };
+  struct Arrival {
+    std::shared_ptr<Resident> resident;
+    std::string move;
+    std::string verdict{};  // by which it left here before; empty: it never was here
+    Ticks until{};
+  };
+  Left told_of(Resident& resident, Doors doors);
+  std::size_t grants_of(const Resident& resident) const;
+  asio::awaitable<void> await_silence(std::string id, std::string move);
+  async::Task<void> depart_now(SandboxId id, std::string move, std::string to);
+  async::Task<void> departed_before(SandboxId id, std::string to) const;
+  async::Task<void> arrive_now(Prepared prepared, ResidentFacts facts);
+  async::Task<std::string> write_arriving(const ResidentFacts& facts, std::string policy);
+  asio::awaitable<void> make_way(std::string id);
+  asio::awaitable<void> await_settling(std::string id, std::string move);
+  asio::awaitable<void> write_later(std::shared_ptr<Resident> resident);
+  asio::awaitable<void> forget_arrival(std::string id, std::string verdict);
+  // It lives, or is on its way to.
+  void take_in(std::shared_ptr<Resident> resident, Belongings belongings);
   async::Task<Ran> run_prepared(Prepared prepared, wire::StartRequest start,
                                 std::shared_ptr<StoppableFace> face);
   void count_failure(const Error& error);
@@ -204,10 +279,8 @@ class Residents {
   asio::awaitable<void> write_response(std::shared_ptr<Resident> resident);
   asio::awaitable<void> revoke_network(frame::Serve serve, std::string tenant);
 
-  async::Task<std::unique_ptr<SecretsShare>> share_secrets(const std::string& tenant,
-                                                           const SandboxId& id,
-                                                           GrantedSecrets granted,
-                                                           NetworkShare& network);
+  std::unique_ptr<SecretsShare> share_secrets(const std::string& tenant, const SandboxId& id,
+                                              GrantedSecrets& granted, NetworkShare& network);
   asio::awaitable<void> count_births(std::shared_ptr<Resident> resident, Responses* responses);
   asio::awaitable<void> host(std::shared_ptr<Resident> resident, Belongings belongings);
   async::Task<void> write_change(std::shared_ptr<Resident> resident, bool has_narrowed);
@@ -228,6 +301,9 @@ class Residents {
   async::Scope* scope_ = nullptr;
   std::map<std::string, std::shared_ptr<Resident>, std::less<>> living_;
   std::map<std::string, EndedSandbox, std::less<>> ended_;  // until they are written
+  std::map<std::string, Departure, std::less<>> departures_;
+  std::map<std::string, Arrival, std::less<>> arrivals_;
+  std::deque<std::string> guests_;  // that came from other nodes and have ended, the latest
   NodeCounts counts_;
 };
 

@@ -8,7 +8,15 @@
 namespace cordon::node {
 
 std::string_view to_string(NoRoom why) noexcept {
-  return why == NoRoom::full ? "full" : "draining";
+  switch (why) {
+    case NoRoom::full:
+      return "full";
+    case NoRoom::draining:
+      return "draining";
+    case NoRoom::unit:
+      return "unit";
+  }
+  std::unreachable();
 }
 
 Room::Place::Place(std::shared_ptr<State> state) : state_{std::move(state)} {

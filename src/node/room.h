@@ -13,12 +13,13 @@
 namespace cordon::node {
 
 // The header of an answer that says nothing was begun because there is no room here, and with which
-// word: whoever knows another node asks it.
+// word: whoever knows another node asks it. "unit": what the cell's index has allowed it by does
+// not hold here; it may be asked for again by another.
 inline constexpr std::string_view kNoRoomField = "Cordon-No-Room";
 // The header in which a node of a fleet tells how much room it has, with each answer.
 inline constexpr std::string_view kGaugeField = "Cordon-Gauge";
 
-enum class NoRoom : std::uint8_t { full, draining };
+enum class NoRoom : std::uint8_t { full, draining, unit };
 std::string_view to_string(NoRoom why) noexcept;
 
 // Used from the loop's thread only.

@@ -69,7 +69,7 @@ async::Task<void> TenantBroker::bind_again(const std::shared_ptr<BrokerOwner>& o
   const auto all = members_;
   for (const auto& [sandbox, granted] : all) {
     for (const HeldGrant& held : granted.grants) {
-      if (!members_.contains(sandbox) || !meant(held)) continue;
+      if (!holds(sandbox, held) || !meant(held)) continue;
       const auto bound = co_await bind(owner, sandbox, granted.began, held);
       if (bound) continue;
       if (!serves(owner) || bound.error().code() == Errc::timeout) co_return bound.error();
@@ -172,6 +172,38 @@ async::Task<void> TenantBroker::grant(std::string sandbox, GrantedSecrets grante
                                 held.grant.name, held.grant.from)};
   }
   co_return Status{};
+}
+
+async::Task<void> TenantBroker::grant_again(std::string sandbox, GrantedSecrets granted) {
+  CO_TRY(const auto owner, co_await wanted_owner());
+  const std::vector<HeldGrant> all = granted.grants;
+  const WallTime began = granted.began;
+  members_.insert_or_assign(sandbox, std::move(granted));
+  for (const HeldGrant& held : all) {
+    if (!holds(sandbox, held)) continue;
+    const auto bound = co_await bind(owner, sandbox, began, held);
+    if (bound) continue;
+    if (bound.error().code() != Errc::not_found) {
+      forget(sandbox);
+      co_return bound.error();
+    }
+    if (const auto member = members_.find(sandbox); member != members_.end()) {
+      std::erase(member->second.grants, held);
+    }
+  }
+  co_return Status{};
+}
+
+std::vector<HeldGrant> TenantBroker::grants_of(const std::string& sandbox) const {
+  const auto member = members_.find(sandbox);
+  return member == members_.end() ? std::vector<HeldGrant>{} : member->second.grants;
+}
+
+// Not one that was dropped while we waited.
+bool TenantBroker::holds(const std::string& sandbox, const HeldGrant& held) const {
+  const auto member = members_.find(sandbox);
+  return member != members_.end() &&
+         std::ranges::find(member->second.grants, held) != member->second.grants.end();
 }
 
 void TenantBroker::forget(const std::string& sandbox) {

@@ -58,6 +58,10 @@ class TenantBroker {
   // Before the sandbox is launched: returns when the broker holds every grant. `invalid`: a secret
   // is not there.
   async::Task<void> grant(std::string sandbox, GrantedSecrets granted);
+  // Of one that lives already, which does without those whose secret is gone.
+  async::Task<void> grant_again(std::string sandbox, GrantedSecrets granted);
+  // Those that it has now: not of secrets that were deleted since.
+  std::vector<HeldGrant> grants_of(const std::string& sandbox) const;
   // The sandbox has ended: nothing is given to it any more.
   void forget(const std::string& sandbox);
 
@@ -73,6 +77,7 @@ class TenantBroker {
                                std::function<bool(const HeldGrant&)> meant);
   async::Task<void> bind(const std::shared_ptr<BrokerOwner>& owner, std::string sandbox,
                          WallTime began, HeldGrant held) const;
+  bool holds(const std::string& sandbox, const HeldGrant& held) const;
   void hear_use(const frame::GrantUsed& use) const;
 
   asio::any_io_executor executor_;

@@ -205,6 +205,21 @@ TEST_F(TenantBrokerOf, ASecretThatIsReplacedIsBoundAgainAndOneThatIsDroppedNever
   });
 }
 
+TEST_F(TenantBrokerOf, OneThatLivesDoesWithoutWhatIsGoneAndKeepsTheRest) {
+  run([](TenantBrokerOf& test) -> async::Task<void> {
+    TenantBroker& broker = test.broker_;
+    CO_TRY_DO(co_await broker.put("one", bytes_of("x")));
+    CO_TRY_DO(
+        co_await broker.grant_again("aaaa", {{grant_of("gone"), grant_of("one")}, kBegan, {}}));
+    EXPECT_EQ(test.fake_.take_told(), (Told{"egress", "keep one", "bind aaaa one 900"}));
+    EXPECT_EQ(broker.grants_of("aaaa"), std::vector{grant_of("one")});
+    // Also when one of that name comes later.
+    CO_TRY_DO(co_await broker.put("gone", bytes_of("x")));
+    EXPECT_EQ(test.fake_.take_told(), Told{"keep gone"});
+    co_return Status{};
+  });
+}
+
 TEST_F(TenantBrokerOf, ASandboxThatHasEndedIsGivenNothingAnyMore) {
   run([](TenantBrokerOf& test) -> async::Task<void> {
     CO_TRY_DO(co_await test.broker_.put("one", bytes_of("x")));

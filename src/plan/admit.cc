@@ -223,7 +223,6 @@ void admit_keys(const Request& request, const PolicyDocument& document) {
     const policy::Key& key = *stated.key;
     if (stated.neutral) continue;
     if (policy::is_enforced(key) && is_held_here(key, request, document)) continue;
-    if (key.path == "isolation") continue;  // refused with words of its own
     if (key.path == "network.ingress" && request.situation.has_tunnels) continue;
     if (request.situation.has_tool_gate && is_tool_key(key)) continue;
     if (request.situation.drop_network && is_network_key(key)) continue;

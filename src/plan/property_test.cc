@@ -158,7 +158,7 @@ TEST(LoweredRandomPolicy, NamesEveryKeyThatNothingEnforces) {
     for (const policy::StatedKey& stated : policy.documents().front()->document().keys) {
       const std::string_view key = stated.key->path;
       if (stated.neutral || policy::is_enforced(*stated.key) || key.starts_with("network.") ||
-          key == "resources.egress_limit" || key == "isolation") {
+          key == "resources.egress_limit") {
         continue;
       }
       ++named;

@@ -88,6 +88,7 @@ Result<CheckedDocument> check_document(PolicyDocument document, Origin origin,
   Problems found{document.sources.front().name};
   document.sources.front().origin = origin;
   PolicyDocument whole = extend(document, found);
+  whole.written = document.written;
   check_origin(whole, origin, found);
   look_up(whole, registries);
   check_whole(whole, found);

@@ -218,6 +218,13 @@ struct StatedKey {
   friend bool operator==(const StatedKey&, const StatedKey&) = default;
 };
 
+// A document as JSON, as its author stated it: for whoever has to make the same of it elsewhere.
+// Empty: it was not parsed. What is said twice is equal, however it was written.
+struct Written {
+  std::string json;
+  friend bool operator==(const Written&, const Written&) noexcept { return true; }
+};
+
 struct PolicyDocument {
   std::vector<Source> sources;  // never empty; 0 is the document's own file
   std::vector<Stated<std::string>> extends;
@@ -235,6 +242,7 @@ struct PolicyDocument {
   std::vector<Response> responses;
   std::vector<ToolServer> tools;
   std::vector<StatedKey> keys;
+  Written written;
   friend bool operator==(const PolicyDocument&, const PolicyDocument&) = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/argument_schema.h"
 #include "policy/parse_sections.h"
 #include "policy/shape.h"
 #include "policy/text.h"
@@ -55,6 +56,7 @@ PolicyDocument read(const Value& tree, std::string file, Problems& problems) {
   document.responses = parse_responses(top);
   document.tools = parse_tools(top.section("tools"));
   collect_keys(tree, "", document.keys);
+  document.written.json = to_json(tree);
   return document;
 }
 

@@ -52,6 +52,8 @@ std::string_view to_string(Ending ending) noexcept {
       return "killed";
     case Ending::infrastructure:
       return "infrastructure";
+    case Ending::moved:
+      return "moved";
   }
   return "infrastructure";
 }
@@ -64,6 +66,8 @@ std::string to_line(const Verdict& verdict) {
     line += fmt::format(": limit {}, peak {}", quantity_of(verdict.ending, verdict.limit),
                         quantity_of(verdict.ending, verdict.peak));
     if (!verdict.culprit.empty()) line += ", " + verdict.culprit;
+  } else if (verdict.ending == Ending::moved) {
+    line += " to node " + verdict.culprit;
   } else if (!verdict.explanation.empty()) {
     line += ": " + verdict.explanation;
   }

@@ -22,6 +22,7 @@ enum class Ending : std::uint8_t {
   revoked,         // its token or tenant was revoked
   killed,          // the caller asked for it
   infrastructure,  // we or the host failed; nothing is said about the program
+  moved,           // it goes on at another node of the fleet, which is the culprit
 };
 
 std::string_view to_string(Ending ending) noexcept;

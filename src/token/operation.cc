@@ -39,7 +39,8 @@ constexpr std::array kOperations = {
     OperationRow{key_delete, "key.delete", Reach::tenant, false, "delete an API key"},
     OperationRow{audit_read, "audit.read", Reach::tenant, false, "read the audit log"},
     OperationRow{node_configure, "node.configure", Reach::node, false,
-                 "change what new sandboxes are held against"},
+                 "change what new sandboxes are held against; read what a node has of all tenants; "
+                 "have a sandbox go on at another node"},
 };
 
 constexpr bool operations_are_in_order() {

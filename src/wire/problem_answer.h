@@ -22,7 +22,12 @@ struct ProblemAnswer {
   std::string entry;                      // of an archive: where it was refused
   std::string rule;                       // and by which rule: "unsafe_path"
   std::string no_room;                    // "full": another node may take it; said in a header
+  std::string moved;                      // "1.2", where it goes on, or "here": said in a header
 };
+
+// The header of an answer about a sandbox that a node had, with the node where it goes on; or, from
+// that node, "here": it is about to be found there.
+inline constexpr std::string_view kMovedField = "Cordon-Moved";
 
 // By what the client can do about it.
 ProblemAnswer problem_of(const Error& error);

@@ -273,6 +273,11 @@ def tenants_do_not_see_each_other(node):
 ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "node.read"), ("GET", "/metrics", "metrics.read"),
           ("POST", "/v1/node/drain", "node.drain"), ("POST", "/v1/node/resume", "node.drain"),
           ("GET", "/v1/node/census?index=0", "node.configure"),   # any other has no end
+          # Of no move.
+          *((method, f"/v1/node/departures{step}", "node.configure")
+            for method, step in (("POST", ""), ("POST", "/{id}/check"), ("GET", "/{id}/tree"), ("POST", "/{id}/end"), ("DELETE", "/{id}"))),
+          *((method, f"/v1/node/arrivals{step}", "node.configure")
+            for method, step in (("POST", ""), ("PUT", "/{id}/tree"), ("POST", "/{id}/check"), ("POST", "/{id}/ready"), ("POST", "/{id}/settle"), ("DELETE", "/{id}"))),
           ("PUT", "/v1/node/policy?release=1", "node.configure"), ("DELETE", "/v1/node/policy", "node.configure"), ("POST", "/v1/run", "sandbox.create"),
           ("POST", "/v1/keys", "key.create"), ("GET", "/v1/keys", "key.list"), ("DELETE", "/v1/keys/none", "key.delete"),
           ("PUT", "/v1/secrets/none", "secret.write"), ("GET", "/v1/secrets", "secret.list"), ("DELETE", "/v1/secrets/none", "secret.delete"),

@@ -139,6 +139,47 @@ def deleted_and_replaced(node, internet):
         equal(heard(internet, third), 1, "a new sandbox:")
 
 
+def deleted_for_good(node, internet):
+    """C182: over the death of cordond and of the broker too; what else a sandbox was given goes on."""
+    other = {"name": "other", "env": "OTHER", "from": "secret:kept", "host": HOST, "paths": ["/kept"], "header": "Authorization: Bearer {secret}"}
+    fetch_kept = FETCH.replace("$TOKEN", "$OTHER").replace("/none", "/kept")
+    both = policy(paths=["/none"])
+    both["credentials"]["grants"].append(other)
+    kept, again = fresh(), fresh()
+    with node.client(tenant="a") as client:
+        put(client, fresh())
+        put(client, kept, "kept")
+        sandboxes = [made(client, {"policy": both, "timeout_seconds": 600}) for _ in range(2)]
+        equal([fetched(client, sandboxes[0]), fetched(client, sandboxes[0], fetch_kept)], ["200"] * 2)
+        equal(client.ask("DELETE", "/v1/secrets/gh").status, 204)
+    for name in ("cordond", "cordon-broker"):
+        if name == "cordond":
+            node.end(node.node, 9)
+            node.start_node()
+        else:
+            os.kill(node.pids_of(name)[0], 9)
+        with node.client(tenant="a") as client:
+            until = time.monotonic() + 10
+            while fetched(client, sandboxes[0], fetch_kept) != "200":
+                expect(time.monotonic() < until, "what was kept is gone after the death of", name)
+            equal(client.ask("GET", "/v1/secrets").json["secrets"], [{"name": "kept"}], "after the death of", name)
+            equal([fetched(client, sandbox) for sandbox in sandboxes], ["403"] * 2, "after the death of", name)
+            put(client, again)
+            equal([fetched(client, sandbox) for sandbox in sandboxes], ["403"] * 2, "when it is there again, after the death of", name)
+            equal(heard(internet, again), 0)
+            if name == "cordon-broker":
+                break
+            # As it is found by the next node, and the one behind that.
+            node.end(node.node, 9)
+            node.start_node()
+        with node.client(tenant="a") as client:
+            equal([fetched(client, sandbox) for sandbox in sandboxes], ["403"] * 2, "by the next node")
+            equal(client.ask("DELETE", "/v1/secrets/gh").status, 204)
+    with node.client(tenant="a") as client:
+        equal(fetched(client, made(client, {"policy": both})), "200", "the counter-arm, a new sandbox:")
+        equal((heard(internet, again), heard(internet, kept) >= 3), (1, True))
+
+
 def tenants_have_their_own(node, internet):
     """C270: what one tenant's sandbox may use is its tenant's, whatever another has under the same name."""
     secret = fresh()
@@ -216,7 +257,7 @@ def by_the_command(node, internet):
     equal((cordon("rm", "gh").returncode, cordon("rm", "gh").returncode), (0, 4))
 
 
-CHECKS = (used_and_nowhere, deleted_and_replaced, tenants_have_their_own, live_through_deaths, requests_are_strict, by_the_command)
+CHECKS = (used_and_nowhere, deleted_and_replaced, deleted_for_good, tenants_have_their_own, live_through_deaths, requests_are_strict, by_the_command)
 
 
 @contextlib.contextmanager

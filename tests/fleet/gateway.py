@@ -2,7 +2,9 @@
 """A gateway in front of real nodes: `gateway.py PROGRAMS [NAME...]`, all checks with one fleet. 77: something that it needs is not here."""
 import collections
 import concurrent.futures
+import contextlib
 import http.client
+import json
 import signal
 import sys
 import threading
@@ -11,6 +13,8 @@ import time
 from checks import run
 from cluster import equal, expect, wait_until
 from parties import CELL, Fleet
+from daemon import Client
+from websocket import WebSocket
 
 SLOTS = 6
 FOREVER = {"command": ["/usr/bin/sleep", "1000"]}
@@ -31,12 +35,23 @@ def gone(client, sandboxes):
         equal(client.ask("DELETE", f"/v1/sandboxes/{sandbox}").status, 200)
 
 
+def made_on(fleet, client, node):
+    """As many as it takes until one is on this node, which is the last of them: no more than the others have room for."""
+    sandboxes = []
+    while not sandboxes or fleet.node_of(sandboxes[-1]) is not node:
+        expect(len(sandboxes) <= fleet.slots * (len(fleet.nodes) - 1), "none of", len(sandboxes), "is on", node.id)
+        sandboxes.append(made(client))
+    return sandboxes
+
+
 def spread(fleet):
     """New sandboxes go to all nodes, and each call about one finds the node that has it."""
     with fleet.gateways[0].client(token=fleet.mint("--tenant", "a")) as client:
         sandboxes = [made(client) for _ in range(12)]
-        found = homes(fleet, sandboxes)
-        equal(set(found), set(fleet.nodes), "where they are:")
+        # Each goes to the freer of two that are drawn: a few more may be needed until each was.
+        while len(set(found := homes(fleet, sandboxes))) < len(fleet.nodes):
+            expect(len(sandboxes) < SLOTS * (len(fleet.nodes) - 1), "where they are:", [node.id for node in found])
+            sandboxes.append(made(client))
         for sandbox in sandboxes:
             ran = client.ask("POST", f"/v1/sandboxes/{sandbox}/run", {"command": ["/usr/bin/printf", "here"]})
             equal((ran.status, ran.json["stdout"]), (200, "here"), ran)
@@ -109,8 +124,9 @@ def drained(fleet):
     node = fleet.nodes[1]
     one, other = fleet.gateways
     with one.client() as operator, other.client(tenant="a") as client, one.client(token=fleet.mint("--tenant", "a")) as tenant:
-        kept = [made(client) for _ in range(8)]
-        there = next(sandbox for sandbox, home in zip(kept, homes(fleet, kept)) if home is node)
+        *others, there = made_on(fleet, client, node)
+        gone(client, others[8:])
+        kept = [*others[:8], there]
         equal(tenant.ask("POST", f"/v1/fleet/nodes/{node.id}/drain").status, 403, "a tenant:")
         equal(operator.ask("POST", f"/v1/fleet/nodes/{CELL}.77/drain").status, 404, "one that is not there:")
         answer = operator.ask("POST", f"/v1/fleet/nodes/{node.id}/drain")
@@ -178,6 +194,122 @@ def taken_back(fleet):
     return ", ".join(f"{seconds * 1000:.0f} ms" for seconds in told)
 
 
+class Idle:
+    """A stream on which nobody says anything, in either direction: `wait` returns when it has ended."""
+
+    def __init__(self, name, wait):
+        self.name, self.ended = name, None
+        self.thread = threading.Thread(target=self.run, args=(wait,), daemon=True)
+        self.thread.start()
+
+    def run(self, wait):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            wait()
+        self.ended = time.monotonic()
+
+
+def read_all(client, path):
+    with client:
+        client.open(path).read()
+
+
+def enveloped(message):
+    body = json.dumps(message).encode()
+    return b"\0" + len(body).to_bytes(4, "big") + body
+
+
+def e2b_process(socket, made_by_e2b):
+    """A process of an E2B client's, whose stream it is."""
+    with Client(socket) as client:
+        client.connection.request("POST", "/process.Process/Start", body=enveloped({"process": {"cmd": "/usr/bin/sleep", "args": ["1000"]}}), headers={
+            "Host": f"49983-{made_by_e2b['sandboxID']}.example.com", "Content-Type": "application/connect+json", "Connect-Protocol-Version": "1",
+            "X-Access-Token": made_by_e2b["envdAccessToken"]})
+        client.connection.getresponse().read()
+
+
+def idle_streams(socket, client, token):
+    """One of each kind, opened with this token."""
+    sandbox = made(client)
+    here = f"/v1/sandboxes/{sandbox}"
+
+    def process(**more):
+        return f"{here}/processes/{client.ask('POST', here + '/processes', {'command': ['/usr/bin/cat'], **more}).json['process']}"
+    plain, terminal = process(), process(pty={"rows": 24, "cols": 80})
+    paths = {"output": plain + "/output", "wait": plain + "/wait?seconds=600", "events of one": here + "/events", "events": "/v1/events", "files": here + "/files/watch?path=/workspace"}
+    streams = [Idle(name, lambda path=path: read_all(Client(socket, token=token), path)) for name, path in paths.items()]
+    for name, path in {"attached": plain + "/attach?acknowledge=client", "terminal": terminal + "/attach?acknowledge=client", "output as a WebSocket": plain + "/output"}.items():
+        ws = WebSocket.at(socket, path, token=token)
+        streams.append(Idle(name, lambda ws=ws: list(ws.events())))
+    return sandbox, streams
+
+
+def unread(client, sandbox):
+    """The output of a program that never stops, of which nothing is read."""
+    process = client.ask("POST", f"/v1/sandboxes/{sandbox}/processes", {"command": ["/usr/bin/yes"]}).json["process"]
+    return client.open(f"/v1/sandboxes/{sandbox}/processes/{process}/output")
+
+
+def expect_its_end(stream):
+    """What was on its way is all that comes."""
+    begin = time.monotonic()
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        while stream.read1(1 << 16):
+            expect(time.monotonic() - begin < 3, "it goes on")
+
+
+@contextlib.contextmanager
+def etcd_stands(fleet):
+    for member in fleet.etcd.members:
+        member.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for member in fleet.etcd.members:
+            member.send_signal(signal.SIGCONT)
+
+
+def idle_and_taken_back(fleet):
+    """C307: every kind of stream ends within a second of its token, though it is idle, or not read, at a gateway and at a node's own door; what another token has opened goes on."""
+    gateway, node = fleet.gateways[1], fleet.nodes[0]
+    told = []
+    at_gateways = gateway.socket, fleet.mint, fleet.gateways[0].socket
+    at_node = node.daemon.socket, lambda *words: node.daemon.mint_at(node.place.name, *words), node.daemon.socket
+    # Without etcd the other gateway hears nothing: nodes, who were told at once, say it.
+    for (socket, mint, taken_at), is_away in ((at_gateways, False), (at_gateways, True), (at_node, False)):
+        token, other = mint("--tenant", "a"), mint("--tenant", "a")
+        with Client(socket, token=token) as client, Client(socket, token=other) as same, Client(taken_at) as operator:
+            sandbox, streams = idle_streams(socket, client, token)
+            kept, going_on = idle_streams(socket, same, other)
+            full = unread(client, sandbox)
+            time.sleep(1)
+            equal([stream.name for stream in streams + going_on if stream.ended], [], "ended by themselves:")
+            with etcd_stands(fleet) if is_away else contextlib.nullcontext():
+                begin = time.monotonic()
+                equal(operator.ask("POST", "/v1/tokens/revoke", {"token": token}).status, 204)
+                with contextlib.suppress(AssertionError):
+                    wait_until(lambda: all(stream.ended for stream in streams), 3, "all are cut:")
+            late = {stream.name: stream.ended and stream.ended - begin for stream in streams if not stream.ended or stream.ended - begin > 1}
+            equal(late, {}, "cut late, or never:", socket)
+            told.append(max(stream.ended for stream in streams) - begin)
+            time.sleep(max(0, begin + 1 - time.monotonic()))
+            expect_its_end(full)
+            equal([stream.name for stream in going_on if stream.ended], [], "of the other token:")
+            gone(operator, [sandbox, kept])
+            wait_until(lambda: all(stream.ended for stream in going_on if stream.name != "events"), 5, "they end with their sandbox:")
+    # The access token of a sandbox of the E2B API is taken back with its sandbox.
+    with gateway.client() as client:
+        keyed = {"X-API-Key": fleet.mint("--tenant", "a", "--e2b")}
+        sandbox = client.ask("POST", "/sandboxes", {"templateID": "base"}, keyed).json
+        stream = Idle("E2B", lambda: e2b_process(gateway.socket, sandbox))
+        time.sleep(1)
+        expect(not stream.ended, "it ended by itself")
+        begin = time.monotonic()
+        equal(client.ask("DELETE", f"/sandboxes/{sandbox['sandboxID']}", fields=keyed).status, 204)
+        wait_until(lambda: stream.ended, 3, "cut:")
+        expect(stream.ended - begin < 1, "cut late:", stream.ended - begin)
+    return ", ".join(f"{seconds * 1000:.0f} ms" for seconds in told)
+
+
 def without_etcd(fleet):
     """With etcd away sandboxes are made and reached, and a gateway that starts then goes by its last map."""
     one = fleet.gateways[0]
@@ -207,18 +339,19 @@ def node_starts_anew(fleet):
     """A node that dies and comes back has its sandboxes; while it is away they are answered for in words."""
     node = fleet.nodes[0]
     with fleet.gateways[1].client(tenant="a") as client:
-        sandboxes = [made(client) for _ in range(8)]
-        there = next(sandbox for sandbox, home in zip(sandboxes, homes(fleet, sandboxes)) if home is node)
+        sandboxes = made_on(fleet, client, node)
+        there = sandboxes[-1]
         node.daemon.end(node.daemon.node, signal.SIGKILL)
         away = client.ask("GET", f"/v1/sandboxes/{there}")
         equal((away.status, away.json["code"]), (503, "CORDON-FLEET-NODE-AWAY"), away)
         listed = client.ask("GET", "/v1/sandboxes").json
         equal(listed["unanswered"], [node.id], "what is missing of a list is said:")
+        gone(client, sandboxes[:-1])
         new = [made(client) for _ in range(3)]
         node.daemon.start_node()
         equal(client.ask("POST", f"/v1/sandboxes/{there}/run", {"command": ["true"]}).status, 200)
         fleet.settle(10)
-        gone(client, sandboxes + new)
+        gone(client, [there, *new])
 
 
 def gateway_dies(fleet):
@@ -296,7 +429,7 @@ def rights(fleet):
         gone(client, two)
 
 
-CHECKS = {check.__name__: check for check in (spread, full, nothing_written, same_key, drained, rights, taken_back, without_etcd, node_starts_anew, gateway_dies)}
+CHECKS = {check.__name__: check for check in (spread, full, nothing_written, same_key, drained, rights, taken_back, idle_and_taken_back, without_etcd, node_starts_anew, gateway_dies)}
 
 
 if __name__ == "__main__":

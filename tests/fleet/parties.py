@@ -184,23 +184,23 @@ class Etcd:
 class Place:
     """Where a node of the fleet is, as tests/cordond/daemon.py takes it."""
 
-    def __init__(self, fleet, number, slots):
+    def __init__(self, fleet, number, slots, cell):
         self.number, self.address, self.root_key = number, f"10.77.2.{number}", fleet.root_key
-        self.name = f"node-{CELL}-{number}"
+        self.name = f"node-{cell}-{number}"
         self.certificate, self.key = fleet.certificates.make(self.name)
         self.listen = (f'tcp = "{self.address}:8443"\ncertificate = "{self.certificate}"\nkey = "{self.key}"\n'
-                       f'client_authority = "{fleet.certificates.authority}"\n[fleet]\ncell = {CELL}\nnode = {number}\nslots = {slots}\n')
+                       f'client_authority = "{fleet.certificates.authority}"\n[fleet]\ncell = {cell}\nnode = {number}\nslots = {slots}\n')
 
 
 class Node:
-    def __init__(self, fleet, number, slots):
-        self.fleet, self.number, self.place = fleet, number, Place(fleet, number, slots)
+    def __init__(self, fleet, number, slots, cell):
+        self.fleet, self.number, self.cell, self.place = fleet, number, cell, Place(fleet, number, slots, cell)
         self.within = fleet.network.join(f"n{number}", self.place.address)
-        self.id = f"{CELL}.{number}"
+        self.id = f"{cell}.{number}"
         self.registrar = None
-        fleet.etcd.allow(self.place.name, ("readwrite", f"=/cordon/cells/{CELL}/nodes/{number}"), ("read", "/cordon/revocations/"),
+        fleet.etcd.allow(self.place.name, ("readwrite", f"=/cordon/cells/{cell}/nodes/{number}"), ("read", "/cordon/revocations/"),
                          ("read", "/cordon/policy/"))
-        self.daemon = Daemon(fleet.programs, settings=fleet.node_settings, floor=fleet.floor.format(number=number), ranges=fleet.ranges, tools=fleet.tools, within=self.within, place=self.place)
+        self.daemon = Daemon(fleet.programs, settings=fleet.node_settings.get(cell, ""), floor=fleet.floor.format(number=number), ranges=fleet.ranges, tools=fleet.tools, within=self.within, place=self.place)
         self.daemon.environment = lambda: fleet.environment(self)
 
     def start(self):
@@ -246,13 +246,14 @@ class Gateway:
         self.socket = str(self.home / "gateway.sock")
         name = f"gateway-{number}"
         certificate, key = fleet.certificates.make(name, f"IP:{self.address}")
-        fleet.etcd.allow(name, ("read", "/cordon/cells/"), *(("readwrite", f"/cordon/{what}/") for what in ("revocations", "policy", "quotas")))
+        fleet.etcd.allow(name, ("read", "/cordon/cells/"), *(("readwrite", f"/cordon/{what}/") for what in ("revocations", "policy", "quotas", "moved")))
         members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
         identity = fleet.etcd.settings(certificate, key)
+        cells = "".join(f"[cells.{cell}]\nmembers = {members}\n" for cell in fleet.cells)
         self.config = self.home / "gateway.toml"
         self.config.write_text(f'state = "{self.home}/state"\nroot_key = "{fleet.root_key}"\n[listen]\nunix = "{self.socket}"\n'
                                f'tcp = "{self.address}:8443"\ncertificate = "{certificate}"\nkey = "{key}"\n'
-                               f"[etcd]\nmembers = {members}\n{identity}[cells.{CELL}]\nmembers = {members}\n[nodes]\n{identity}")
+                               f"[etcd]\nmembers = {members}\n{identity}{cells}[nodes]\n{identity}")
         self.process = None
 
     def start(self):
@@ -292,25 +293,25 @@ class Gateway:
 
 
 class Index:
-    """One of the cell's; which of them acts their election says."""
+    """One of a cell's; which of them acts their election says."""
 
-    def __init__(self, fleet, number):
-        self.fleet, self.number, self.address = fleet, number, f"10.77.3.{number}"
+    def __init__(self, fleet, number, cell):
+        self.fleet, self.number, self.cell, self.address = fleet, number, cell, f"10.77.3.{number}"
         self.within = fleet.network.join(f"i{number}", self.address)
         self.home = fleet.base / f"index{number}"
         self.home.mkdir()
         (self.home / "state").mkdir(mode=0o700)
         self.socket = str(self.home / "index.sock")
-        name = f"index-{CELL}-{number}"
+        name = f"index-{cell}-{number}"
         # All of a cell prove to be its index; in etcd each is itself.
-        certificate, key = fleet.certificates.make(name, f"DNS:index-{CELL}")
-        fleet.etcd.allow(name, ("read", f"/cordon/cells/{CELL}/"), ("readwrite", f"=/cordon/cells/{CELL}/index"), ("readwrite", "/cordon/quotas/"))
+        certificate, key = fleet.certificates.make(name, f"DNS:index-{cell}")
+        fleet.etcd.allow(name, ("read", f"/cordon/cells/{cell}/"), ("readwrite", f"=/cordon/cells/{cell}/index"), ("readwrite", "/cordon/quotas/"), ("read", "/cordon/moved/"))
         members = json.dumps([f"{address}:2379" for address in fleet.etcd.addresses])
         identity = fleet.etcd.settings(certificate, key)
         self.config = self.home / "index.toml"
         self.config.write_text(f'address = "{self.address}:8444"\nstate = "{self.home}/state"\nroot_key = "{fleet.root_key}"\n[listen]\nunix = "{self.socket}"\n'
                                f'tcp = "{self.address}:8444"\ncertificate = "{certificate}"\nkey = "{key}"\nclient_authority = "{fleet.certificates.authority}"\n'
-                               f"[cell]\nnumber = {CELL}\nmembers = {members}\n[etcd]\nmembers = {members}\n{identity}[nodes]\n{identity}")
+                               f"[cell]\nnumber = {cell}\nmembers = {members}\n[etcd]\nmembers = {members}\n{identity}[nodes]\n{identity}")
         self.process = None
 
     def start(self):
@@ -347,12 +348,14 @@ class Index:
 class Fleet:
     """A context: its processes, its files and its namespaces are gone at its end, also on failure."""
 
-    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=(), indexes=0, floor=FLOOR, ranges=96, environment=None):
-        """`floor`: in it {number} is a node's. `environment`: of a party's programs, by the party; none: this process's own."""
+    def __init__(self, programs, nodes=2, gateways=1, slots=20, node_settings="", tools=(), indexes=0, floor=FLOOR, ranges=96, environment=None, cells=(CELL,)):
+        """`nodes`, `indexes`: of each of `cells`; numbers are unique over all. `node_settings`: of all nodes, or by their cell. `floor`: in it {number} is a node's.
+        `environment`: of a party's programs, by the party; none: this process's own."""
         self.programs = pathlib.Path(programs).resolve()
         self.floor, self.ranges = floor, ranges
         self.environment = environment or (lambda party: None)
-        self.counts, self.slots, self.node_settings, self.tools = (nodes, gateways, indexes), slots, node_settings, tools
+        self.counts, self.slots, self.tools, self.cells = (nodes, gateways, indexes), slots, tools, cells
+        self.node_settings = node_settings if isinstance(node_settings, dict) else dict.fromkeys(cells, node_settings)
         self.network = self.etcd = None
         self.nodes, self.gateways, self.indexes = [], [], []
 
@@ -376,12 +379,13 @@ class Fleet:
         (self.base / "etcd").mkdir()
         self.etcd = Etcd(self.base / "etcd", self.network, self.certificates)
         nodes, gateways, indexes = self.counts
-        for number in range(1, nodes + 1):
-            self.nodes.append(Node(self, number, self.slots))
+        for cell in self.cells:
+            for _ in range(nodes):
+                self.nodes.append(Node(self, len(self.nodes) + 1, self.slots, cell))
+            for _ in range(indexes):
+                self.indexes.append(Index(self, len(self.indexes) + 1, cell))
         for number in range(1, gateways + 1):
             self.gateways.append(Gateway(self, number))
-        for number in range(1, indexes + 1):
-            self.indexes.append(Index(self, number))
         self.etcd.demand_rights()
         for party in (*self.nodes, *self.gateways, *self.indexes):
             party.start()
@@ -392,12 +396,12 @@ class Fleet:
         wanted = {node.id for node in self.nodes}
         for gateway in self.gateways:
             wait_until(lambda: gateway.placeable() == wanted, seconds, "all nodes take new sandboxes:")
-        if self.indexes:
-            wait_until(self.acting, seconds, "an index acts and has read all nodes:")
+        for cell in self.cells if self.indexes else ():
+            wait_until(lambda: self.acting(cell), seconds, "an index acts and has read all nodes:")
 
-    def acting(self):
-        """The index that acts and is complete; nothing: none is."""
-        return next((index for index in self.indexes if index.is_complete()), None)
+    def acting(self, cell=CELL):
+        """The index of the cell that acts and is complete; nothing: none is."""
+        return next((index for index in self.indexes if index.cell == cell and index.is_complete()), None)
 
     def indexed(self, index, token=None):
         """A client of an index at its own socket, where root needs no token."""

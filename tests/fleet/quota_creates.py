@@ -81,6 +81,85 @@ def at_the_limit(fleet):
     return f"{at_once} of {QUOTA} at once"
 
 
+def units_asked(gateway):
+    """How many questions for units it has asked."""
+    with gateway.client() as client:
+        lines = client.ask("GET", "/metrics").body.decode().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("cordon_gateway_units_asked_total "))
+
+
+def lowered(fleet):
+    """A lower quota holds at once, on what was lent too, and what is free of it again when as many have ended."""
+    give(fleet, "low", QUOTA)
+    with fleet.gateways[0].client(tenant="low") as client:
+        sandboxes = [until_made(client) for _ in range(QUOTA - 2)]      # more than the share of a home
+        give(fleet, "low", 2)
+        time.sleep(2.5)     # units that gateways have in their hands
+        while len(sandboxes) > 2:
+            equal(client.ask("POST", "/v1/sandboxes", {}).status, 429, f"{len(sandboxes)} run, of 2")
+            gone(client, [sandboxes.pop()])
+            time.sleep(0.3)
+        equal(client.ask("POST", "/v1/sandboxes", {}).status, 429)
+        gone(client, [sandboxes.pop()])
+        sandboxes.append(until_made(client))
+        equal(client.ask("POST", "/v1/sandboxes", {}).status, 429)
+        gone(client, sandboxes)
+
+
+def hammered(fleet):
+    """Whoever goes on asking at the limit is answered from memory: not each create is a question to the index."""
+    give(fleet, "h", 1)
+    gateway = fleet.gateways[0]
+    with gateway.client(tenant="h") as client:
+        sandbox = until_made(client)
+        before, begin, count = units_asked(gateway), time.monotonic(), 0
+
+        def hammer(_):
+            with gateway.client(tenant="h") as one:
+                return [one.ask("POST", "/v1/sandboxes", {}).status for _ in range(25)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for statuses in pool.map(hammer, range(8)):
+                equal(set(statuses), {429})
+                count += len(statuses)
+        took = time.monotonic() - begin
+        asked = units_asked(gateway) - before
+        expect(asked <= took / 0.2 + 2, asked, "questions in", took)
+        expect(asked < count / 4, asked, "questions for", count)
+        gone(client, [sandbox])
+        gone(client, [until_made(client, 5, "what has ended is free:")])
+    return f"{asked} questions for {count} creates in {took:.1f} s"
+
+
+def lapses(fleet):
+    """An index that cannot renew its lease for a moment, since etcd has no quorum, goes on where it was: by the same number, with all that it counted."""
+    give(fleet, "l", QUOTA)
+    with fleet.gateways[0].client(tenant="l") as client:
+        sandboxes = [until_made(client) for _ in range(QUOTA)]
+        acting = fleet.acting()
+        number = acting.health()["number"]
+        away = [each for each in range(3) if each != fleet.etcd.leader()]
+        for each in away:
+            fleet.etcd.members[each].kill()
+            fleet.etcd.members[each].wait()
+        try:
+            wait_until(lambda: acting.health()["status"] == "standby", 15, "it does not know whether it acts:")
+            equal(client.ask("POST", "/v1/sandboxes", {}).json["code"], "CORDON-FLEET-QUOTA-AWAY")
+        finally:
+            for each in away:
+                fleet.etcd.start(each)
+        wait_until(lambda: acting.health()["status"] == "active", 30, "it acts again:")
+        expect(acting.is_complete(), acting.health(), "nothing had to be read anew")
+        equal(acting.health()["number"], number)
+        for gateway in fleet.gateways:
+            with gateway.client(tenant="l") as each:
+                equal(each.ask("POST", "/v1/sandboxes", {}).status, 429)
+        gone(client, sandboxes[:1])
+        sandboxes[:1] = [until_made(client)]
+        equal(there(fleet, "l"), QUOTA)
+        gone(client, sandboxes)
+    fleet.settle()
+
+
 def same_key(fleet):
     """Whoever comes back with an idempotency key has what was made, also at the limit."""
     give(fleet, "k", 2)
@@ -113,26 +192,29 @@ def nothing_written(fleet):
 
 
 def index_dies(fleet):
-    """While an index dies under load there is never more than the quota; then another one goes on."""
+    """While an index dies under load there is never more than the quota; once another one acts, a create is made or is too many, and none is refused for want of an index."""
     give(fleet, "d", QUOTA)
-    most, stop, made_by = [0], threading.Event(), [0, 0]
+    most, stop, made_by, refused_by = [0], threading.Event(), [0, 0], [0, 0]
+    term = [0]
 
     def load(number):
         with fleet.gateways[number % 2].client(tenant="d") as client:
             while not stop.is_set():
+                begun_in = term[0]
                 answer = client.ask("POST", "/v1/sandboxes", {})
                 expect(answer.status in (201, 429, 503), answer)
                 if answer.status == 201:
-                    made_by[stop_at] += 1
+                    made_by[begun_in] += 1
                     if number % 3 == 0:
                         client.ask("DELETE", f"/v1/sandboxes/{answer.json['id']}")
                 else:
+                    expect(answer.status == 429 or begun_in == 0, answer, "once the other acts")
+                    refused_by[begun_in] += answer.status == 503
                     time.sleep(0.02)
 
     def watch():
         while not stop.is_set():
             most[0] = max(most[0], there(fleet, "d"))
-    stop_at = 0
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         tasks = [pool.submit(load, number) for number in range(6)] + [pool.submit(watch)]
         try:
@@ -144,7 +226,7 @@ def index_dies(fleet):
                 refused = client.ask("POST", "/v1/sandboxes", {})
                 equal((refused.status, refused.json["code"]), (503, "CORDON-FLEET-QUOTA-AWAY"), refused)
             wait_until(fleet.acting, 20, "another acts:")
-            stop_at = 1
+            term[0] = 1
             with fleet.gateways[0].client(tenant="d") as client:
                 for row in client.ask("GET", "/v1/sandboxes").json["sandboxes"][:3]:
                     client.ask("DELETE", f"/v1/sandboxes/{row['id']}")     # perhaps its maker has
@@ -155,11 +237,61 @@ def index_dies(fleet):
         for task in tasks:
             task.result()
     expect(made_by[0] > 0 and made_by[1] > 0, made_by)
+    expect(refused_by[0] > 0, refused_by)
     expect(QUOTA - 2 <= most[0] <= QUOTA, most)
     acting.start()
     with fleet.gateways[0].client(tenant="d") as client:
         gone(client, [row["id"] for row in client.ask("GET", "/v1/sandboxes").json["sandboxes"]])
-    return f"at most {most[0]}; {made_by[0]} made before, {made_by[1]} after"
+    return f"at most {most[0]}; {made_by[0]} made before, {made_by[1]} after; {refused_by[0]} refused between"
+
+
+def index_leaves(fleet):
+    """An index that is stopped hands over while clients create: what its units allowed is asked for again, and nobody is refused once the other acts."""
+    give(fleet, "v", 3 * SLOTS)
+    with fleet.gateways[0].client(tenant="v") as client:
+        gone(client, [until_made(client)])
+        acting = fleet.acting()
+        acting.end()
+        refused, begin = 0, time.monotonic()
+        while fleet.acting() is None:
+            refused += client.ask("POST", "/v1/run", {"command": ["true"]}).status == 503
+            expect(time.monotonic() - begin < 20, "another acts")
+        took = time.monotonic() - begin
+        for _ in range(20):
+            equal(client.ask("POST", "/v1/run", {"command": ["true"]}).status, 200)
+    acting.start()
+    return f"another acts after {took:.1f} s; {refused} refused until then"
+
+
+def unread_node(fleet):
+    """A node that the index cannot read is named, gets nothing under quotas, and does not keep others from it for ever: nor under an index that never could read it."""
+    give(fleet, "u", 2 * SLOTS)
+    node, acting = fleet.nodes[0], fleet.acting()
+    with fleet.gateways[0].client(tenant="u") as client:
+        kept = [until_made(client) for _ in range(3)]
+        for index in fleet.indexes:
+            fleet.network.block(f"i{index.number}", node.place.address)
+        try:
+            wait_until(lambda: acting.health()["unread"] == [node.id], 20, "it is named:")
+            equal(acting.health()["complete"], False)
+            time.sleep(4)
+            kept.append(until_made(client))
+            time.sleep(0.5)
+            others = [until_made(client) for _ in range(6)]
+            expect(all(fleet.node_of(each) is not node for each in others), "nothing begins there")
+            acting.end(signal.SIGKILL)
+            begin = time.monotonic()
+            acting.start()
+            others.append(until_made(client, 90, "units of the other nodes:"))
+            took = time.monotonic() - begin
+            expect(fleet.node_of(others[-1]) is not node)
+            equal(sorted(row["id"] for row in client.ask("GET", "/v1/sandboxes").json["sandboxes"]), sorted(kept + others))
+        finally:
+            for index in fleet.indexes:
+                fleet.network.block(f"i{index.number}", node.place.address, False)
+        fleet.settle(60)
+        gone(client, kept + others)
+    return f"units after {took:.0f} s under an index that has not read it"
 
 
 def node_dies(fleet):
@@ -184,7 +316,7 @@ def node_dies(fleet):
     return f"{len(lost)} came back after {took:.0f} s"
 
 
-CHECKS = {check.__name__: check for check in (at_the_limit, same_key, nothing_written, index_dies, node_dies)}
+CHECKS = {check.__name__: check for check in (at_the_limit, same_key, lowered, hammered, nothing_written, lapses, index_dies, index_leaves, unread_node, node_dies)}
 
 if __name__ == "__main__":
     sys.exit(run(CHECKS, lambda programs: Fleet(programs, nodes=3, gateways=2, slots=SLOTS, indexes=2)))

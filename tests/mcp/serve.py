@@ -442,8 +442,10 @@ def access(caller):
             refused = client.call("run", {"command": f"cat {data}/file"})
             expect(refused["isError"] and "another sandbox" in text_of(refused), "a living one is not widened", refused)
             expect(client.run(f"cat {data}/file", sandbox="s1")["exit_code"] != 0)
-            client.call("process", {"process": living, "action": "signal", "signal": "SIGKILL"})
-            client.call("process", {"process": living, "action": "wait"})
+            killed = client.call("process", {"process": living, "action": "signal", "signal": "SIGKILL", "timeout_s": 45})
+            expect("isError" not in killed, killed)
+            ended = client.call("process", {"process": living, "action": "wait", "timeout_s": 45})["structuredContent"]
+            equal((ended["running"], ended["signal"]), (False, "SIGKILL"))
             equal(client.run(f"cat {data}/file")["stdout"], "wanted\n", "the usual one from now on")
             equal(with_consent(client, "request_access", arguments, "deny")["structuredContent"]["decision"], "granted", "it is allowed already")
             answer = with_consent(client, "request_access", {"op": "net", "target": "example.com", "reason": "x"}, "once")["structuredContent"]

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/rest/rights.h"
+#include "api/rest/whereabouts.h"
 #include "base/log.h"
 #include "gate/origin.h"
 
@@ -88,6 +89,9 @@ async::Task<void> answer_error(Call& call, const wire::ProblemAnswer& problem) {
   if (!problem.no_room.empty()) {
     fields.push_back({std::string{node::kNoRoomField}, problem.no_room});
   }
+  if (!problem.moved.empty()) {
+    fields.push_back({std::string{wire::kMovedField}, problem.moved});
+  }
   return call.exchange.answer(status, std::move(fields), error_json(status, words_of(problem)));
 }
 
@@ -123,6 +127,12 @@ async::Task<void> Face::handle(http::Exchange& exchange) {
   log(LogLevel::info, "e2b", "a request was refused",
       {{"request", call.id}, {"why", served.error().text()}});
   if (exchange.is_answered() || exchange.has_faulty_body()) co_return served.error();
+  const auto id = call.places.empty() ? Result<SandboxId>{Error{Errc::not_found, "none"}}
+                                      : SandboxId::parse(call.places.front());
+  if (served.error().code() == Errc::not_found && id) {
+    CO_TRY(const auto elsewhere, co_await whereabouts_of(parts_.residents, *id, call.tenant));
+    if (elsewhere) co_return co_await answer_error(call, *elsewhere);
+  }
   co_return co_await answer_error(call, served.error());
 }
 

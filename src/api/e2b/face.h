@@ -58,7 +58,6 @@ class Face {
     const node::Settings& settings;
     const gate::Gate& gate;
     const Clock& clock;
-    const node::SandboxIds& ids;
     node::Quotas& quotas;
     node::Archives& archives;
     node::ImageKeeper& keeper;
@@ -80,6 +79,8 @@ class Face {
 
   // As a list has it; empty: none has.
   std::string row_of(const node::Resident& resident) const;
+  // For the node where it goes on.
+  node::Residents::Doors doors_of(const node::Resident& resident) const;
 
   // sandboxes.cc, by an API key
   async::Task<void> create(Call& call);
@@ -159,7 +160,10 @@ class Face {
   async::Task<void> serve_port(Call& call, Inside inside, std::string_view port);
   async::Task<void> serve_service(Call& call, Inside inside);
   bool is_open(const Call& call, const node::Resident& resident) const;
-  bool shows_traffic_token(const Call& call, std::string_view sandbox) const;
+  bool shows_traffic_token(const Call& call, const node::Resident& resident) const;
+  std::string door_of(const node::Resident& resident, Door door) const;
+  // Takes as long whichever letter differs.
+  bool opens(std::string_view shown, const node::Resident& resident, Door door) const;
   // interpreters.cc
   async::Task<void> serve_interpreter(Call& call, Inside inside);
   // The one of this sandbox, which is begun where there is none.

@@ -146,8 +146,7 @@ async::Task<void> Face::serve_interpreter(Call& call, Inside inside) {
   if (head.method == "GET" && head.target.path == "/health") {
     co_return co_await answer_text(call, 200, "OK");
   }
-  const std::string id = inside->facts().id.text();
-  if (!shows_traffic_token(call, id)) co_return co_await answer_without_traffic_token(call);
+  if (!shows_traffic_token(call, *inside)) co_return co_await answer_without_traffic_token(call);
   call.tenant = inside->facts().tenant;
   CO_TRY(auto counted, parts_.quotas.begin_request(call.tenant));
   for (const CodeRoute& each : kCodeRoutes) {
@@ -155,7 +154,7 @@ async::Task<void> Face::serve_interpreter(Call& call, Inside inside) {
     if (each.route.method != head.method || !fits(each.route.pattern, head.target.path, places)) {
       continue;
     }
-    call.places = {id};
+    call.places = {inside->facts().id.text()};
     call.places.insert(call.places.end(), places.begin(), places.end());
     call.route = &each.route;
     CO_TRY_DO(record_.begun(call));

@@ -340,6 +340,7 @@ async::Task<std::string> Face::send_signal(Call& call, Inside inside) {
   CO_TRY(const int signal, read_signal(message));
   CO_TRY(const Followed found, find_meant(followed_, *inside, message));
   if (found->process->exited()) co_return Error{Errc::not_found, "the process has ended"};
+  CO_TRY_DO(inside->may_change());
   found->was_signalled = true;
   found->process->signal(signal, frame::SignalTo::process);
   co_return std::string{"{}"};

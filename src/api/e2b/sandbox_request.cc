@@ -112,10 +112,6 @@ std::string template_of(const std::map<std::string, std::string>& labels) {
   return found == labels.end() ? "base" : found->second;
 }
 
-bool is_paused(const std::map<std::string, std::string>& labels) {
-  return labels.contains(std::string{kPausedLabel});
-}
-
 bool is_usual_template(std::string_view name) noexcept {
   return std::ranges::find(kUsual, name) != kUsual.end();
 }

@@ -16,7 +16,6 @@ namespace cordon::api::e2b {
 inline constexpr std::string_view kOwnLabels = "e2b.";
 inline constexpr std::string_view kTemplateLabel = "e2b.template";
 inline constexpr std::string_view kPrivateLabel = "e2b.private";  // there: its ports want a token
-inline constexpr std::string_view kPausedLabel = "e2b.paused";    // there: it is
 // Of a template: whose its processes are, and where they begin, where nobody says it.
 inline constexpr std::string_view kUserLabel = "e2b.user";
 inline constexpr std::string_view kDirectoryLabel = "e2b.directory";
@@ -29,8 +28,6 @@ inline constexpr std::uint64_t kUsualLife = 300;  // seconds
 
 // What a sandbox with these labels was made from; one of API v1 as if it had said nothing.
 std::string template_of(const std::map<std::string, std::string>& labels);
-// Whether what has these labels stands still.
-bool is_paused(const std::map<std::string, std::string>& labels);
 
 // The templates that stand for the node's own image.
 bool is_usual_template(std::string_view name) noexcept;

@@ -95,13 +95,19 @@ TemplateRoot root_of(const node::Template& built) {
           .directory = built.image.config.directory};
 }
 
+async::Task<void> until_it_answers(std::shared_ptr<node::Resident> resident) {
+  const auto usage = co_await resident->sandbox().usage();
+  if (!usage) co_return usage.error();
+  co_return Status{};
+}
+
 }  // namespace
 
 Result<Face::Inside> Face::living(const Call& call) const {
   const Error none{Errc::not_found,
                    fmt::format("sandbox \"{}\" doesn't exist", call.places.front())};
   const auto id = SandboxId::parse(call.places.front());
-  if (!id || !parts_.ids.read(*id)) return none;
+  if (!id || !parts_.residents.knows(*id)) return none;
   auto resident = parts_.residents.find(*id);
   if (!resident || resident->is_ending()) return none;
   if (!call.tenant.empty() && resident->facts().tenant != call.tenant) return none;
@@ -112,8 +118,8 @@ std::string Face::made_json(const Call& call, const node::Resident& resident) co
   const std::string id = resident.facts().id.text();
   return to_json(MadeSandbox{.id = id,
                              .template_id = template_of(resident.facts().labels),
-                             .access_token = tokens_.of(id, Door::services),
-                             .traffic_token = tokens_.of(id, Door::traffic),
+                             .access_token = door_of(resident, Door::services),
+                             .traffic_token = door_of(resident, Door::traffic),
                              .domain = domain_of(call)});
 }
 
@@ -128,7 +134,7 @@ ListedSandbox Face::listed(const node::Resident& resident) const {
           .processors = (limits.milli_cpus.value_or(1000) + 999) / 1000,
           .memory_megabytes = limits.memory.value_or(0) / kMebi,
           .disk_megabytes = resident.lowered().plan.disk.bytes / kMebi,
-          .is_paused = is_paused(resident.facts().labels)};
+          .is_paused = resident.is_paused()};
 }
 
 std::string Face::row_of(const node::Resident& resident) const {
@@ -180,7 +186,7 @@ async::Task<void> Face::connect(Call& call) {
   CO_TRY(const std::string body, co_await call.exchange.read_body(kLargestBody));
   CO_TRY(const Message message, Message::read(body));
   CO_TRY(const std::uint64_t seconds, seconds_of(message, "timeout", kUsualLife));
-  const bool was_paused = is_paused(resident->facts().labels);
+  const bool was_paused = resident->is_paused();
   if (was_paused) {
     CO_TRY_DO(co_await resume(resident, seconds));
   } else {
@@ -199,27 +205,30 @@ async::Task<void> Face::pause(Call& call) {
   if (!with_memory.value_or(true)) {
     co_return Error{Errc::invalid, "`memory`: this node keeps it; files alone are not kept"};
   }
-  if (is_paused(resident->facts().labels))
-    co_return Error{Errc::exists, "the sandbox is paused already"};
+  if (resident->is_paused()) co_return Error{Errc::exists, "the sandbox is paused already"};
   node::Labels labels = resident->facts().labels;
-  labels.emplace(kPausedLabel, "true");
+  labels.emplace(node::kPausedLabel, "true");
   node::WhyNotAdmitted why;
   const WallTime kept = parts_.clock.wall() + std::chrono::seconds{kKeptPaused};
-  CO_TRY_DO(co_await parts_.residents.change(
-      resident, {.expires = kept, .labels = std::move(labels), .policy = {}}, why));
+  const Status written = co_await parts_.residents.change(
+      resident, {.expires = kept, .labels = std::move(labels), .policy = {}}, why);
+  // Its label holds, also where it could not be written.
   resident->freeze();
+  CO_TRY_DO(written);
+  // What is said inside comes in order: who answers this has stopped all.
+  CO_TRY_DO(co_await async::within(kUsageWithin, until_it_answers(resident)));
   co_return co_await answer_nothing(call);
 }
 
 async::Task<void> Face::resume(Inside resident, std::uint64_t seconds) {
   node::Labels labels = resident->facts().labels;
-  labels.erase(std::string{kPausedLabel});
+  labels.erase(std::string{node::kPausedLabel});
   node::WhyNotAdmitted why;
   const WallTime expires = parts_.clock.wall() + std::chrono::seconds{seconds};
-  CO_TRY_DO(co_await parts_.residents.change(
-      resident, {.expires = expires, .labels = std::move(labels), .policy = {}}, why));
+  const Status written = co_await parts_.residents.change(
+      resident, {.expires = expires, .labels = std::move(labels), .policy = {}}, why);
   resident->thaw();
-  co_return Status{};
+  co_return written;
 }
 
 async::Task<void> Face::set_timeout(Call& call) {
@@ -263,8 +272,7 @@ async::Task<void> Face::list(Call& call) {
   const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
   const auto accept = [&](const node::Resident& resident) {
     const node::ResidentFacts& facts = resident.facts();
-    if (resident.is_ending() || !wants(is_paused(resident.facts().labels) ? "paused" : "running"))
-      return false;
+    if (resident.is_ending() || !wants(resident.is_paused() ? "paused" : "running")) return false;
     if (!call.tenant.empty() && facts.tenant != call.tenant) return false;
     if (facts.labels.contains(std::string{kBuildLabel})) return false;
     const token::Query query{.operation = token::Operation::sandbox_read,
@@ -296,11 +304,10 @@ async::Task<void> Face::list(Call& call) {
 
 async::Task<void> Face::info(Call& call) {
   CO_TRY(const auto resident, living(call));
-  const SandboxDetail detail{
-      .listed = listed(*resident),
-      .access_token = tokens_.of(resident->facts().id.text(), Door::services),
-      .domain = {},
-      .reaches_all = resident->lowered().plan.network};
+  const SandboxDetail detail{.listed = listed(*resident),
+                             .access_token = door_of(*resident, Door::services),
+                             .domain = {},
+                             .reaches_all = resident->lowered().plan.network};
   co_return co_await answer_json(call, 200, to_json(detail));
 }
 

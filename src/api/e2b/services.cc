@@ -7,7 +7,11 @@
 #include "api/e2b/face.h"
 #include "api/e2b/sandbox_request.h"
 #include "api/rest/port_passage.h"
+#include "api/rest/whereabouts.h"
 #include "base/base64.h"
+#include "base/bytes.h"
+#include "hash/sha256.h"
+#include "token/mac.h"
 
 namespace cordon::api::e2b {
 namespace {
@@ -106,7 +110,7 @@ async::Task<void> answer_stranger(Call& call, const std::string& user) {
 
 // One that ends, or stands still, is told of as gone.
 bool is_there(const Face::Inside& inside) {
-  return inside && !inside->is_ending() && !is_paused(inside->facts().labels);
+  return inside && !inside->is_ending() && !inside->is_paused();
 }
 
 // What a signature of this call would be over; nothing: it is not of a file.
@@ -152,12 +156,27 @@ Result<std::string> named_user(const Call& call) {
 
 bool Face::is_open(const Call& call, const node::Resident& resident) const {
   const auto shown = http::only(call.exchange.head().fields, kTokenField);
-  return shown && tokens_.opens(*shown, resident.facts().id.text(), Door::services);
+  return shown && opens(*shown, resident, Door::services);
 }
 
-bool Face::shows_traffic_token(const Call& call, std::string_view sandbox) const {
+bool Face::shows_traffic_token(const Call& call, const node::Resident& resident) const {
   const auto shown = http::only(call.exchange.head().fields, kTrafficField);
-  return shown && tokens_.opens(*shown, sandbox, Door::traffic);
+  return shown && opens(*shown, resident, Door::traffic);
+}
+
+// Of one that another node had it is what that node has told its clients.
+std::string Face::door_of(const node::Resident& resident, Door door) const {
+  const node::Papers& papers = resident.facts().papers;
+  const std::string& told = door == Door::services ? papers.services : papers.traffic;
+  return told.empty() ? tokens_.of(resident.facts().id.text(), door) : told;
+}
+
+bool Face::opens(std::string_view shown, const node::Resident& resident, Door door) const {
+  return token::same_bytes(sha256({as_bytes(shown)}), sha256({as_bytes(door_of(resident, door))}));
+}
+
+node::Residents::Doors Face::doors_of(const node::Resident& resident) const {
+  return {door_of(resident, Door::services), door_of(resident, Door::traffic)};
 }
 
 async::Task<void> answer_without_traffic_token(Call& call) {
@@ -170,8 +189,15 @@ async::Task<void> answer_without_traffic_token(Call& call) {
 
 async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::string_view port) {
   const auto id = SandboxId::parse(sandbox);
-  const Inside inside = id && parts_.ids.read(*id) ? parts_.residents.find(*id) : nullptr;
-  if (!is_there(inside)) co_return co_await answer_gone(call, sandbox, {});
+  const Inside inside = id && parts_.residents.knows(*id) ? parts_.residents.find(*id) : nullptr;
+  if (!is_there(inside)) {
+    std::optional<wire::ProblemAnswer> elsewhere;
+    if (id) {
+      CO_TRY(elsewhere, co_await whereabouts_of(parts_.residents, *id, {}));
+    }
+    if (elsewhere) co_return co_await answer_error(call, *elsewhere);
+    co_return co_await answer_gone(call, sandbox, {});
+  }
   const http::RequestHead& head = call.exchange.head();
   if (port == kInterpreterPort) co_return co_await serve_interpreter(call, inside);
   if (!port.empty() && port != kServicesPort) co_return co_await serve_port(call, inside, port);
@@ -187,7 +213,7 @@ async::Task<void> Face::serve_inside(Call& call, std::string_view sandbox, std::
     const auto file = signed_file(call);
     const auto now = std::chrono::floor<std::chrono::seconds>(parts_.clock.wall());
     if (!file ||
-        !is_signed(*file, tokens_.of(sandbox, Door::services), call.query.at("signature"), now)) {
+        !is_signed(*file, door_of(*inside, Door::services), call.query.at("signature"), now)) {
       co_return co_await answer_locked(call);
     }
   }
@@ -234,7 +260,7 @@ async::Task<void> Face::serve_port(Call& call, Inside inside, std::string_view p
   const auto number = port_of(port);
   if (!number || !inside->lets_in(*number)) co_return co_await answer_gone(call, id, port);
   const bool is_private = inside->facts().labels.contains(std::string{kPrivateLabel});
-  if (is_private && !shows_traffic_token(call, id)) {
+  if (is_private && !shows_traffic_token(call, *inside)) {
     co_return co_await answer_without_traffic_token(call);
   }
   call.places = {id};
@@ -263,8 +289,7 @@ async::Task<void> Face::serve_signed(Call& call) {
   const auto meant = [&](const node::Resident& resident) {
     is_enough = is_enough || !lookups_.take();
     return !is_enough && !resident.is_ending() &&
-           is_signed(*file, tokens_.of(resident.facts().id.text(), Door::services),
-                     signature->second, now);
+           is_signed(*file, door_of(resident, Door::services), signature->second, now);
   };
   const auto found = parts_.residents.list("", 1, meant);
   if (is_enough) co_return Error{Errc::exhausted, "too many signed URLs in this second"};

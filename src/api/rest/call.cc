@@ -28,6 +28,9 @@ async::Task<void> answer_problem(Call& call, const wire::ProblemAnswer& problem)
   if (!problem.no_room.empty()) {
     fields.push_back({std::string{node::kNoRoomField}, problem.no_room});
   }
+  if (!problem.moved.empty()) {
+    fields.push_back({std::string{wire::kMovedField}, problem.moved});
+  }
   return call.exchange.answer(problem.status, std::move(fields), wire::to_json(problem));
 }
 

@@ -88,6 +88,7 @@ asio::awaitable<Status> drive(async::Scope& scope, const Process& process, std::
 async::Task<void> Rest::run_in_sandbox(Call& call) {
   CO_TRY_DO(only_known(call, {"seconds"}));
   CO_TRY(const auto resident, living(call));
+  if (resident->is_paused()) co_return co_await answer_problem(call, is_paused_problem());
   CO_TRY(const auto seconds, number_of(call, "seconds"));
   CO_TRY(const std::string body, co_await call.exchange.read_body(wire::kLargestRequest));
   node::WhyNotAdmitted why;

@@ -15,6 +15,10 @@ namespace {
 // For one act: the largest is a mebibyte, or the removal of a part of a tree.
 constexpr std::chrono::seconds kPatience{30};
 
+bool is_change(frame::FileAct act) {
+  return act != frame::FileAct::read && act != frame::FileAct::list && act != frame::FileAct::stat;
+}
+
 }  // namespace
 
 Result<std::string> path_of(const Call& call, std::string_view name) {
@@ -74,6 +78,11 @@ Result<FileCall> FileCall::of(const Call& call, node::Resident& resident) {
 }
 
 async::Task<frame::FileReply> FileCall::ask(frame::FileRequest request) {
+  std::optional<node::Resident::FileChange> change;
+  if (is_change(request.act)) {
+    CO_TRY(auto begun, resident_->begin_file_change());
+    change.emplace(std::move(begun));
+  }
   request.path = path_;
   request.beneath = beneath_;
   CO_TRY(frame::FileReply reply,
@@ -83,6 +92,7 @@ async::Task<frame::FileReply> FileCall::ask(frame::FileRequest request) {
 }
 
 async::Task<frame::FileReply> FileCall::write_tree(frame::WriteTree tree) {
+  CO_TRY(const auto change, resident_->begin_file_change());
   tree.path = path_;
   tree.beneath = beneath_;
   co_return co_await async::within(kPatience, resident_->sandbox().write_tree(std::move(tree)));

@@ -18,6 +18,7 @@ constexpr std::size_t kMostInput = std::size_t{64} << 20U;  // of one request
 async::Task<void> Rest::start_process(Call& call) {
   CO_TRY_DO(only_known(call, {}));
   CO_TRY(const auto resident, living(call));
+  if (resident->is_paused()) co_return co_await answer_problem(call, is_paused_problem());
   CO_TRY(const std::string body, co_await call.exchange.read_body(wire::kLargestRequest));
   node::WhyNotAdmitted why;
   auto request = wire::read_start_request(body, why.problems);
@@ -90,6 +91,7 @@ async::Task<void> Rest::signal_process(Call& call) {
   node::WhyNotAdmitted why;
   const auto request = wire::read_signal_request(body, why.problems);
   if (!request) co_return co_await answer_problem(call, problem_with(request.error(), why));
+  CO_TRY_DO(resident->may_change());
   const auto to = request->to_group ? frame::SignalTo::group : frame::SignalTo::process;
   found->signal(request->number, to);
   co_return co_await answer_nothing(call);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "api/rest/rights.h"
+#include "api/rest/whereabouts.h"
 #include "async/unless.h"
 #include "async/waiting.h"
 #include "base/log.h"
@@ -143,6 +144,16 @@ async::Task<void> Rest::handle(http::Exchange& exchange) {
   }
   const auto served = co_await serve(call, *found.route);
   if (served) co_return Status{};
+  const std::string_view pattern = found.route->pattern;
+  const bool is_about_one =
+      pattern.starts_with("/v1/sandboxes/{id}") || pattern == "/v1/node/departures";
+  const bool is_none =
+      is_about_one && !call.places.empty() && served.error().code() == Errc::not_found;
+  if (const auto id = SandboxId::parse(is_none ? call.places.front() : std::string{});
+      id && !exchange.is_answered()) {
+    CO_TRY(const auto elsewhere, co_await whereabouts_of(parts_.residents, *id, call.tenant));
+    if (elsewhere) co_return co_await answer_problem(call, *elsewhere);
+  }
   log(LogLevel::info, "api", "a request was refused",
       {{"request", call.id}, {"route", found.route->pattern}, {"why", served.error().text()}});
   // A body that could not be read is answered by the server, which knows how.
@@ -153,7 +164,7 @@ async::Task<void> Rest::handle(http::Exchange& exchange) {
 Result<std::shared_ptr<node::Resident>> Rest::living(const Call& call) const {
   const Error none{Errc::not_found, "there is no such sandbox"};
   const auto id = SandboxId::parse(call.places.front());
-  if (!id || !parts_.ids.read(*id)) return none;
+  if (!id || !parts_.residents.knows(*id)) return none;
   auto resident = parts_.residents.find(*id);
   if (!resident) return none;
   if (!call.tenant.empty() && resident->facts().tenant != call.tenant) return none;
@@ -163,7 +174,7 @@ Result<std::shared_ptr<node::Resident>> Rest::living(const Call& call) const {
 async::Task<std::optional<node::EndedSandbox>> Rest::ended_sandbox(const Call& call) const {
   const auto id = SandboxId::parse(call.places.front());
   // Whoever makes an id up asks the journal nothing.
-  if (!id || !parts_.ids.read(*id)) co_return std::optional<node::EndedSandbox>{};
+  if (!id || !parts_.residents.knows(*id)) co_return std::optional<node::EndedSandbox>{};
   CO_TRY(auto ended, co_await parts_.residents.find_ended(*id));
   const bool is_ours = ended && (call.tenant.empty() || ended->facts.tenant == call.tenant);
   if (!is_ours) co_return std::optional<node::EndedSandbox>{};

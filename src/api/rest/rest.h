@@ -48,7 +48,6 @@ class Rest {
     node::Revocations& revocations;
     node::ApiKeys& keys;
     const Clock& clock;
-    const node::SandboxIds& ids;
     node::Archives& archives;
     node::Events& events;
     node::Quotas& quotas;
@@ -56,6 +55,8 @@ class Rest {
     node::AuditDisk& disk;
     const node::Sealing& sealing;
     node::AuditFeed& feed;
+    // What opens the services and the ports of one to clients of E2B.
+    std::function<node::Residents::Doors(const node::Resident&)> doors;
     // As clients of E2B see it in a list; empty: they do not.
     std::function<std::string(const node::Resident&)> e2b_row;
     std::function<http::ServerCounts()> server;
@@ -117,6 +118,18 @@ class Rest {
   // trees.cc
   async::Task<void> write_tree(Call& call);
   async::Task<void> read_tree(Call& call);
+  // moves.cc
+  async::Task<void> leave_sandbox(Call& call);
+  async::Task<void> check_leaving(Call& call);
+  async::Task<void> read_leaving(Call& call);
+  async::Task<void> end_leaving(Call& call);
+  async::Task<void> stay_sandbox(Call& call);
+  async::Task<void> take_arrival(Call& call);
+  async::Task<void> write_arriving(Call& call);
+  async::Task<void> check_arrival(Call& call);
+  async::Task<void> ready_arrival(Call& call);
+  async::Task<void> settle_arrival(Call& call);
+  async::Task<void> turn_back_arrival(Call& call);
   // watches.cc
   async::Task<void> watch_files(Call& call);
   // audit.cc
@@ -140,6 +153,8 @@ class Rest {
   Result<std::string> tenant_of(const http::RequestHead& head,
                                 const token::Authority& authority) const;
 
+  async::Task<void> take_tree(Call& call, std::shared_ptr<node::Resident> resident);
+  async::Task<void> give_tree(Call& call, std::shared_ptr<node::Resident> resident);
   async::Task<void> attach(Call& call, bool takes_input);
   async::Task<void> answer_node(Call& call);
   async::Task<void> set_draining(Call& call, bool is_draining);

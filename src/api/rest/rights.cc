@@ -16,9 +16,12 @@ Status authorise(const token::Authority& authority, const Asked& asked,
                  std::chrono::sys_seconds now) {
   if (!asked.route.operation) return {};
   const token::OperationRow& row = token::row_of(*asked.route.operation);
-  const bool has_sandbox = asked.route.pattern.find("{id}") != std::string_view::npos;
+  // What is an operator's alone is no tenant's, and hides nothing.
+  const bool is_of_node = row.reach == token::Reach::node;
+  const bool has_sandbox =
+      !is_of_node && asked.route.pattern.find("{id}") != std::string_view::npos;
   token::Query query{.operation = *asked.route.operation,
-                     .tenant = row.reach == token::Reach::node ? std::string_view{} : asked.tenant};
+                     .tenant = is_of_node ? std::string_view{} : asked.tenant};
   if (has_sandbox) query.sandbox = asked.places.front();
   if (!row.has_path) return authorise(authority, query, has_sandbox, now);
   // Every path that is named is one that it is about.

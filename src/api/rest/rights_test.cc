@@ -31,6 +31,17 @@ const std::map<std::string, About> kAbout = {
     {"DELETE /v1/node/policy", About::node},
     {"POST /v1/node/drain", About::node},
     {"POST /v1/node/resume", About::node},
+    {"POST /v1/node/departures", About::node},
+    {"POST /v1/node/departures/{id}/check", About::node},
+    {"GET /v1/node/departures/{id}/tree", About::node},
+    {"POST /v1/node/departures/{id}/end", About::node},
+    {"DELETE /v1/node/departures/{id}", About::node},
+    {"POST /v1/node/arrivals", About::node},
+    {"PUT /v1/node/arrivals/{id}/tree", About::node},
+    {"POST /v1/node/arrivals/{id}/check", About::node},
+    {"POST /v1/node/arrivals/{id}/ready", About::node},
+    {"POST /v1/node/arrivals/{id}/settle", About::node},
+    {"DELETE /v1/node/arrivals/{id}", About::node},
     {"GET /metrics", About::node},
     {"POST /v1/run", About::tenant},
     {"POST /v1/tokens/revoke", About::tenant},
@@ -293,8 +304,11 @@ TEST(Rights, RowsAskForWhatTheirRoutesAreAbout) {
     const About about = kAbout.at(name_of(route));
     EXPECT_EQ(row.reach == token::Reach::node, about == About::node) << name_of(route);
     EXPECT_EQ(row.has_path, about == About::file) << name_of(route);
+    // Whoever has a sandbox come or go acts for the node.
+    const bool is_passage = route.pattern.starts_with("/v1/node/departures/") ||
+                            route.pattern.starts_with("/v1/node/arrivals/");
     EXPECT_EQ(route.pattern.find("{id}") != std::string_view::npos,
-              about == About::sandbox || about == About::file)
+              about == About::sandbox || about == About::file || is_passage)
         << name_of(route);
   }
 }

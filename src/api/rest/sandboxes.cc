@@ -51,6 +51,9 @@ async::Task<void> Rest::create_sandbox(Call& call) {
   node::WhyNotAdmitted why;
   auto request = wire::read_create_request(body.empty() ? "{}" : body, why.problems);
   if (!request) co_return co_await answer_problem(call, problem_with(request.error(), why));
+  if (request->labels.contains(std::string{node::kPausedLabel})) {
+    co_return Error{Errc::invalid, "`labels`: e2b.paused is the node's own; leave it out"};
+  }
   CO_TRY(const auto unit, unit_of(call));
   node::CreateOrder order{.tenant = owner_of(call),
                           .request = *std::move(request),
@@ -99,7 +102,8 @@ async::Task<void> Rest::get_sandbox(Call& call) {
     co_return co_await answer_json(call, 200, wire::to_json(shown(**resident)));
   }
   CO_TRY(const auto ended, co_await ended_sandbox(call));
-  if (!ended) co_return Error{Errc::not_found, "there is no such sandbox"};
+  const bool is_known = ended && ended->verdict.ending != Ending::moved;
+  if (!is_known) co_return Error{Errc::not_found, "there is no such sandbox"};
   co_return co_await answer_json(call, 200, wire::to_json(shown(*ended)));
 }
 
@@ -113,6 +117,11 @@ async::Task<void> Rest::change_sandbox(Call& call) {
   std::optional<WallTime> expires;
   if (const auto life = request->timeout_seconds) {
     expires = parts_.clock.wall() + std::chrono::seconds{*life};
+  }
+  if (request->labels) {
+    const std::string paused{node::kPausedLabel};
+    request->labels->erase(paused);
+    if (resident->is_paused()) request->labels->emplace(paused, "true");
   }
   node::Change change{expires, std::move(request->labels), std::move(request->policy)};
   const auto changed = co_await parts_.residents.change(resident, std::move(change), why);

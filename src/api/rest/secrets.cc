@@ -87,6 +87,8 @@ async::Task<void> Rest::list_secrets(Call& call) {
 async::Task<void> Rest::delete_secret(Call& call) {
   CO_TRY_DO(only_known(call, {}));
   CO_TRY(std::string name, name_of(call));
+  // Before it is gone: a sandbox that has a grant of it must not find another of that name later.
+  CO_TRY_DO(co_await parts_.residents.forget_secret(owner_of(call), name));
   node::TenantBroker& broker = parts_.brokers.of(node::launcher_name_of(owner_of(call)));
   CO_TRY(const bool was_there, co_await broker.drop(std::move(name)));
   if (!was_there) co_return Error{Errc::not_found, "there is no such secret"};

@@ -52,12 +52,20 @@ wire::ProblemAnswer problem_with(const Error& error, const node::WhyNotAdmitted&
   problem.problems = why.problems.all();
   problem.denials = why.denials;
   if (why.no_room) {
+    problem.no_room = to_string(*why.no_room);
+    if (*why.no_room == node::NoRoom::unit) return problem;
     const bool is_full = *why.no_room == node::NoRoom::full;
     problem.code = is_full ? "CORDON-NODE-FULL" : "CORDON-NODE-DRAINING";
     problem.remedy = is_full ? "end a sandbox, or ask another node" : "ask another node";
-    problem.no_room = to_string(*why.no_room);
   }
   return problem;
+}
+
+wire::ProblemAnswer is_paused_problem() {
+  return {.status = 409,
+          .code = "CORDON-SANDBOX-PAUSED",
+          .detail = "the sandbox is paused: everything in it stands still, and nothing is started",
+          .remedy = "resume it by `connect` of the E2B API, or end it"};
 }
 
 Result<std::optional<wire::Unit>> unit_of(const Call& call) {

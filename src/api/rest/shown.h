@@ -16,6 +16,9 @@ wire::ProcessAnswer shown(const node::ResidentProcess& process);
 // With all that was wrong.
 wire::ProblemAnswer problem_with(const Error& error, const node::WhyNotAdmitted& why);
 
+// Of what cannot be done in a sandbox that is paused.
+wire::ProblemAnswer is_paused_problem();
+
 // By what a gateway has it counted; nothing: by nothing.
 Result<std::optional<wire::Unit>> unit_of(const Call& call);
 

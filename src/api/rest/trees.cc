@@ -151,7 +151,17 @@ class Download {
 
 async::Task<void> Rest::write_tree(Call& call) {
   CO_TRY_DO(only_known(call, {"path"}));
-  CO_TRY(const auto resident, living(call));
+  CO_TRY(auto resident, living(call));
+  co_return co_await take_tree(call, std::move(resident));
+}
+
+async::Task<void> Rest::read_tree(Call& call) {
+  CO_TRY_DO(only_known(call, {"path", "format"}));
+  CO_TRY(auto resident, living(call));
+  co_return co_await give_tree(call, std::move(resident));
+}
+
+async::Task<void> Rest::take_tree(Call& call, std::shared_ptr<node::Resident> resident) {
   CO_TRY(FileCall file, FileCall::of(call, *resident));
   CO_TRY(node::ArchiveWorker worker, parts_.archives.reader());
   FileRecord record{parts_.log,
@@ -169,10 +179,8 @@ async::Task<void> Rest::write_tree(Call& call) {
   co_return co_await answer_json(call, 200, wire::tree_json(end.entries, end.bytes));
 }
 
-async::Task<void> Rest::read_tree(Call& call) {
-  CO_TRY_DO(only_known(call, {"path", "format"}));
+async::Task<void> Rest::give_tree(Call& call, std::shared_ptr<node::Resident> resident) {
   CO_TRY(const Packing packing, packing_of(call));
-  CO_TRY(const auto resident, living(call));
   CO_TRY(FileCall file, FileCall::of(call, *resident));
   const node::ArchiveRules& rules = parts_.archives.rules();
   node::TreeSource source{[&file](frame::ReadTree tree) { return file.read_tree(std::move(tree)); },

@@ -24,6 +24,8 @@
 #include "etcd/client.h"
 #include "fleet/gateway.h"
 #include "fleet/gateway_settings.h"
+#include "fleet/moved.h"
+#include "fleet/mover.h"
 #include "fleet/policy_desk.h"
 #include "http/server.h"
 #include "os/file_lock.h"
@@ -49,6 +51,7 @@ constexpr int kTurnsBetweenSaves = 10;
 constexpr int kTurnsBetweenSweeps = 600;
 constexpr const char* kMap = "map";
 constexpr const char* kRevocations = "revocations";
+constexpr const char* kMovedFile = "moved";
 constexpr const char* kQuotas = "quotas";  // who has one
 constexpr const char* kUntold = "untold";  // of them, to etcd
 // The audience of the tokens that clients show to a fleet.
@@ -81,9 +84,17 @@ asio::awaitable<void> follow_index(fleet::Indexes& indexes, etcd::Client& client
        {"why", ended ? std::string{"it ended"} : ended.error().text()}});
 }
 
+// Without it sandboxes that were moved are asked for at home, which says where they went.
+asio::awaitable<void> follow_moved(etcd::Client& client, fleet::Moved& moved, fleet::Mover& mover) {
+  const Status ended = co_await fleet::follow_moved(
+      client, moved, [&mover](const std::string& sandbox) { mover.finish_later(sandbox); });
+  log(LogLevel::error, "gateway", "where sandboxes are moved to is not followed any more",
+      {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
+}
+
 asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& spread,
-                                   const fleet::Purses& purses, const os::Fd& state,
-                                   const Clock& clock) {
+                                   const fleet::Purses& purses, const fleet::Moved& moved,
+                                   const os::Fd& state, const Clock& clock) {
   asio::steady_timer pause{co_await asio::this_coro::executor};
   std::map<std::string, std::string> saved;
   const auto keep = [&](const char* name, std::string text) {
@@ -101,6 +112,7 @@ asio::awaitable<void> keep_revoked(fleet::Revoked& revoked, fleet::Spread& sprea
     if (turn % kTurnsBetweenSaves == 0 || !spread.waiting().empty()) {
       keep(kRevocations, revoked.saved());
       keep(kQuotas, purses.saved());
+      keep(kMovedFile, moved.saved());
     }
     if (turn % kTurnsBetweenSweeps == 0) {
       // An hour later: clocks differ.
@@ -124,6 +136,8 @@ struct Parts {
   fleet::Purses& purses;
   fleet::Revoked& revoked;
   fleet::Spread& spread;
+  fleet::Moved& moved;
+  fleet::Mover& mover;
   fleet::LinkHouse& house;
   http::Server& server;
 };
@@ -133,7 +147,7 @@ asio::awaitable<void> serve_when_known(Parts& parts) {
   co_await parts.revoked.until_known();
   co_await parts.purses.until_known();
   co_await (parts.server.run() || keep_revoked(parts.revoked, parts.spread, parts.purses,
-                                               parts.opened.state, parts.clock));
+                                               parts.moved, parts.opened.state, parts.clock));
 }
 
 async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
@@ -144,6 +158,8 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   }
   scope.spawn(parts.nodes.keep(scope));
   scope.spawn(parts.spread.keep());
+  parts.mover.live_in(scope);
+  scope.spawn(follow_moved(*parts.global.client, parts.moved, parts.mover));
   scope.spawn(parts.purses.keep());
   scope.spawn(serve_when_known(parts));
   log(LogLevel::info, "gateway", "serving",
@@ -203,6 +219,15 @@ async::Task<void> serve(Opened& opened) {
   CO_TRY(const auto quotas, kept_text(opened.state, kQuotas));
   if (quotas) purses.restore(*quotas);
   fleet::Spread spread{executor, *global.client, revoked, nodes, clock};
+  fleet::Moved moved;
+  CO_TRY(const auto moved_before, kept_text(opened.state, kMovedFile));
+  if (moved_before) moved.restore(*moved_before);
+  fleet::Mover mover{{.all = *global.client,
+                      .nodes = nodes,
+                      .purses = purses,
+                      .reissue = reissue,
+                      .moved = moved,
+                      .clock = clock}};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(key));
   CO_TRY(const auto untold, kept_text(opened.state, kUntold));
@@ -224,6 +249,8 @@ async::Task<void> serve(Opened& opened) {
                           .all = *global.client,
                           .reissue = reissue,
                           .revoked = revoked,
+                          .moved = moved,
+                          .mover = mover,
                           .spread = spread,
                           .policy = policy,
                           .gate = gate,
@@ -232,8 +259,8 @@ async::Task<void> serve(Opened& opened) {
                           .server = [&] { return server->counts(); }}};
   opened.setup.handler = [&](http::Exchange& exchange) { return gateway.handle(exchange); };
   CO_TRY(server, http::Server::create(executor, std::move(opened.setup)));
-  Parts parts{opened, clock,   global, cells, nodes,  indexes,
-              purses, revoked, spread, house, *server};
+  Parts parts{opened,  clock,  global, cells, nodes, indexes, purses,
+              revoked, spread, moved,  mover, house, *server};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

@@ -28,6 +28,7 @@
 #include "fleet/index_key.h"
 #include "fleet/index_service.h"
 #include "fleet/index_settings.h"
+#include "fleet/moved.h"
 #include "fleet/nodes.h"
 #include "fleet/unit_book.h"
 #include "fleet/unit_desk.h"
@@ -64,8 +65,17 @@ struct Parts {
   fleet::Election& election;
   fleet::CensusReaders& readers;
   fleet::UnitDesk& desk;
+  Cluster& all;
+  fleet::Moved& moved;
   http::Server& server;
 };
+
+// Without it a list lacks what was moved.
+asio::awaitable<void> follow_moved(etcd::Client& client, fleet::Moved& moved) {
+  const Status ended = co_await fleet::follow_moved(client, moved, [](const std::string&) {});
+  log(LogLevel::error, "index", "where sandboxes are moved to is not followed any more",
+      {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
+}
 
 async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   const fleet::IndexSettings& settings = parts.opened.settings;
@@ -73,6 +83,7 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.nodes.keep(scope));
   scope.spawn(parts.readers.keep(scope));
   scope.spawn(parts.desk.keep(scope));
+  scope.spawn(follow_moved(*parts.all.client, parts.moved));
   scope.spawn(parts.server.run());
   log(LogLevel::info, "index", "serving",
       {{"cell", static_cast<std::int64_t>(settings.cell)}, {"address", settings.address}});
@@ -116,6 +127,7 @@ async::Task<void> serve(Opened& opened) {
   if (map) nodes.restore(*map);
   fleet::Election election{executor, *cell.client, settings.cell, settings.address, clock, {}};
   fleet::UnitBook book{settings.cell};
+  fleet::Moved moved;
   fleet::CellIndex index{[&reissue](std::string_view id, fleet::NodeId node) {
                            const auto parsed = SandboxId::parse(id);
                            return parsed && reissue.node_of(*parsed) == node;
@@ -123,10 +135,16 @@ async::Task<void> serve(Opened& opened) {
                          [&book](const std::string& tenant, const std::string& said) {
                            const auto unit = wire::read_unit(said);
                            if (unit) book.settle(tenant, *unit);
+                         },
+                         [&reissue, &moved](std::string_view id, fleet::NodeId node) {
+                           const auto parsed = SandboxId::parse(id);
+                           if (!parsed || !reissue.node_of(*parsed)) return fleet::Guest::nobody;
+                           return moved.where(id) == node ? fleet::Guest::known
+                                                          : fleet::Guest::stranger;
                          }};
   fleet::CensusReaders readers{executor, *cell.client, settings.cell, nodes,
                                election, index,        clock};
-  fleet::UnitDesk desk{*all.client, index, readers, book, clock};
+  fleet::UnitDesk desk{settings.cell, *all.client, index, readers, book, clock};
   std::vector<token::AudienceKey> keys;
   keys.push_back(std::move(key));
   const gate::Gate gate{std::move(keys),
@@ -145,7 +163,7 @@ async::Task<void> serve(Opened& opened) {
   opened.setup.limits.per_address = opened.setup.limits.connections;
   opened.setup.limits.head.bytes *= 2;
   CO_TRY(const auto server, http::Server::create(executor, std::move(opened.setup)));
-  Parts parts{opened, cell, house, nodes, election, readers, desk, *server};
+  Parts parts{opened, cell, house, nodes, election, readers, desk, all, moved, *server};
   co_return co_await async::in_scope(
       [](async::Scope& scope, Parts* all) -> async::Task<void> {
         auto served = co_await begin_and_serve(scope, *all);

@@ -301,7 +301,6 @@ async::Task<void> serve(Opened& opened) {
                       .settings = settings,
                       .gate = gate,
                       .clock = opened.clock,
-                      .ids = ids,
                       .quotas = quotas,
                       .archives = archives,
                       .keeper = keeper,
@@ -322,7 +321,6 @@ async::Task<void> serve(Opened& opened) {
                   .revocations = revocations,
                   .keys = api_keys,
                   .clock = opened.clock,
-                  .ids = ids,
                   .archives = archives,
                   .events = events,
                   .quotas = quotas,
@@ -330,6 +328,7 @@ async::Task<void> serve(Opened& opened) {
                   .disk = disk,
                   .sealing = sealing,
                   .feed = feed,
+                  .doors = [&e2b](const node::Resident& one) { return e2b.doors_of(one); },
                   .e2b_row = [&e2b](const node::Resident& one) { return e2b.row_of(one); },
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};

@@ -6,7 +6,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SOURCES = {"python": ("sdk/python/cordon", "*.py"), "typescript": ("sdk/typescript/src", "*.ts")}
+STEPS = {"departures": (("POST", ""), ("POST", "/{id}/check"), ("GET", "/{id}/tree"), ("POST", "/{id}/end"), ("DELETE", "/{id}")),
+         "arrivals": (("POST", ""), ("PUT", "/{id}/tree"), ("POST", "/{id}/check"), ("POST", "/{id}/ready"), ("POST", "/{id}/settle"), ("DELETE", "/{id}"))}
 NOT_COVERED = {
+    **{(method, f"/v1/node/{way}{step}"): "a step of a sandbox's move in a fleet, for gateways" for way, steps in STEPS.items() for method, step in steps},
     ("GET", "/v1/node/census"): "for the index of a cell of a fleet, and nobody else",
     ("GET", "/v1/sandboxes/{id}/processes/{process}/attach"):
         "a WebSocket, which neither standard library has: output, input and signal are there one by one; the size of a terminal cannot be changed",

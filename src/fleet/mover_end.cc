@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The write that says where a sandbox is, and what is done behind it.
+#include <random>
+
+#include "base/log.h"
+#include "etcd/sleep.h"
+#include "etcd/status.h"
+#include "fleet/mover.h"
+
+namespace cordon::fleet {
+namespace {
+
+// What is not known is looked for: so often, and so long apart.
+constexpr int kLooks = 10;
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+// Behind our back it is looked for longer than any of both nodes waits.
+constexpr int kPatientLooks = 150;
+constexpr std::chrono::seconds kBetweenPatientLooks{5};
+
+bool is_good(const Result<Nodes::Answer>& answer) { return answer && answer->status <= kLastGood; }
+
+etcd::LeaseId new_lease() {
+  std::random_device device;
+  const std::uint64_t high = device();
+  const std::uint64_t bits = (high << 32U | device()) & 0x7fff'ffff'ffff'ffffULL;
+  return etcd::LeaseId{static_cast<std::int64_t>(bits == 0 ? 1 : bits)};
+}
+
+}  // namespace
+
+async::Task<Mover::Written> Mover::write(Journey& journey) {
+  journey.lease = new_lease();
+  const auto granted = co_await parts_.all.grant(journey.lease, journey.life);
+  if (!granted) co_return Written::no;
+  const std::string key = moved_key_of(journey.sandbox);
+  etcd::Txn txn{
+      .when = {{.key = key, .than = etcd::Compare::ModRevision{journey.known}}},
+      .then = {etcd::Put{.key = key, .value = encode(journey.passage), .lease = journey.lease}},
+      .otherwise = {}};
+  const auto decided = co_await parts_.all.txn(std::move(txn));
+  if (decided) co_return decided->held ? Written::yes : Written::no;
+  if (!etcd::is_passing(decided.error().code())) {
+    log(LogLevel::error, "gateway", "etcd does not let us write where a sandbox is",
+        {{"why", decided.error().text()}});
+    co_return Written::no;
+  }
+  for (int look = 0; look < kLooks; ++look) {
+    co_await etcd::sleep(kBetweenLooks);
+    CO_TRY(const Written found, co_await read_back(journey));
+    if (found != Written::unknown) co_return found;
+  }
+  co_return Written::unknown;
+}
+
+// That it is not there does not say that it never will be: whoever goes by this asks the node
+// whether the sandbox has left, and there is one answer to that.
+async::Task<Mover::Written> Mover::read_back(const Journey& journey) {
+  const auto found = co_await parts_.all.range({.keys = etcd::only(moved_key_of(journey.sandbox))});
+  if (!found) co_return Written::unknown;
+  if (found->values.empty()) co_return Written::no;
+  co_return found->values.front().value == encode(journey.passage) ? Written::yes : Written::no;
+}
+
+asio::awaitable<void> Mover::settle_unknown(Journey journey) {
+  for (int look = 0; look < kPatientLooks; ++look) {
+    co_await etcd::sleep(kBetweenPatientLooks);
+    const auto found = co_await read_back(journey);
+    if (!found || *found == Written::unknown) continue;
+    if (*found == Written::yes) {
+      parts_.moved.know(journey.sandbox, journey.passage);
+      finish_later(journey.sandbox);
+    } else {
+      static_cast<void>(co_await undo(journey));
+    }
+    co_return;
+  }
+}
+
+// Where one of them does not hear it, it does the same by itself before long. The node that has the
+// sandbox first: what is written late finds that it stays.
+async::Task<void> Mover::undo(const Journey& journey) {
+  const auto& [to, from, move] = journey.passage;
+  static_cast<void>(co_await ask_step(from, "DELETE", departure_path(journey.sandbox, "", move)));
+  if (journey.has_arrived) {
+    static_cast<void>(co_await ask_step(to, "DELETE", arrival_path(journey.sandbox, "", move)));
+  }
+  if (journey.lease != etcd::LeaseId::none) {
+    static_cast<void>(co_await parts_.all.revoke(journey.lease));
+  }
+  co_return Status{};
+}
+
+async::Task<Mover::Finished> Mover::finish(std::string sandbox, Passage passage) {
+  const auto& [to, from, move] = passage;
+  const std::string end = departure_path(sandbox, "/end", move) + "&to=" + to_string(to);
+  bool has_left = false;
+  for (int look = 0; look < kLooks && !has_left; ++look) {
+    if (look > 0) co_await etcd::sleep(kBetweenLooks);
+    const auto answer = co_await ask_step(from, "POST", end);
+    has_left = is_good(answer);
+    const bool stays = answer && (answer->status == 404 || answer->status == 409);
+    if (!stays) continue;
+    CO_TRY(const bool is_settled, co_await take_back(sandbox, passage));
+    co_return is_settled ? Finished::stayed : Finished::unknown;
+  }
+  for (int look = 0; look < kLooks && has_left; ++look) {
+    if (look > 0) co_await etcd::sleep(kBetweenLooks);
+    const auto answer = co_await ask_step(to, "POST", arrival_path(sandbox, "/settle", move));
+    if (is_good(answer)) co_return Finished::done;
+  }
+  co_return Finished::unknown;
+}
+
+// It has not left by this move. What is written of it goes, unless another move has written since;
+// and unless it was settled long ago, and the node that had it has forgotten. False: not known.
+async::Task<bool> Mover::take_back(std::string sandbox, Passage passage) {
+  const auto there = co_await ask_step(passage.to, "GET", "/v1/sandboxes/" + sandbox);
+  if (!there) co_return false;
+  if (there->status == 200) co_return true;
+  static_cast<void>(
+      co_await ask_step(passage.to, "DELETE", arrival_path(sandbox, "", passage.move)));
+  const std::string key = moved_key_of(sandbox);
+  etcd::Txn txn{.when = {{.key = key, .than = etcd::Compare::Value{encode(passage)}}},
+                .then = {etcd::Remove{.keys = etcd::only(key)}},
+                .otherwise = {}};
+  const auto removed = co_await parts_.all.txn(std::move(txn));
+  if (removed) parts_.moved.forget(sandbox);
+  co_return removed.has_value();
+}
+
+void Mover::finish_later(const std::string& sandbox) {
+  if (busy_.contains(sandbox) || scope_ == nullptr) return;
+  scope_->spawn(finish_by_and_by(sandbox));
+}
+
+asio::awaitable<void> Mover::finish_by_and_by(std::string sandbox) {
+  if (!busy_.insert(sandbox).second) co_return;
+  for (int look = 0; look < kPatientLooks; ++look) {
+    // Whoever has begun is given the time to end it.
+    co_await etcd::sleep(look == 0 ? std::chrono::milliseconds{1500} : kBetweenPatientLooks);
+    const Passage* const passage = parts_.moved.passage(sandbox);
+    if (passage == nullptr) break;
+    const auto finished = co_await finish(sandbox, *passage);
+    if (finished && *finished != Finished::unknown) break;
+  }
+  busy_.erase(sandbox);
+}
+
+}  // namespace cordon::fleet
