@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cordond
 
 from api import equal, expect, made, main, started  # noqa: E402
 from daemon import Daemon  # noqa: E402
+from caller import name_of  # noqa: E402   # beside daemon.py's own
 
 QEMU = "/usr/bin/qemu-system-x86_64"
 RUNSC = os.environ.get("CORDON_RUNSC", "/usr/bin/runsc")
@@ -68,10 +69,6 @@ def at_least(_):
         weaker = kernel(node, {})
         expect(weaker.status != 200 and b"stdout" not in weaker.body, weaker)
         equal(kernel(node, GVISOR).status, 200, "what is strong enough")
-
-
-def name_of(pid):
-    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def children(pid):
