@@ -69,7 +69,9 @@ Status Loop::watch_fixed() {
 }
 
 std::optional<std::chrono::milliseconds> Loop::patience() const {
-  const auto deadline = starter_.deadline();
+  auto deadline = starter_.deadline();
+  const auto look = stillness_.deadline();
+  if (!deadline || (look && *look < *deadline)) deadline = look;
   if (!deadline) return std::nullopt;
   const auto left = *deadline - Starter::Clock::now();
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{0});
@@ -138,6 +140,9 @@ Status Loop::dispatch(const os::EpollEvent& event) {
 
 Status Loop::after_events() {
   TRY_DO(on_start_events(starter_.advance()));
+  if (const auto look = stillness_.deadline(); look && *look <= Stillness::Clock::now()) {
+    stillness_.look_again();
+  }
   if (setup_ && tree_stands_ && !stands_ && starter_.pid() == 0) return fall("spawner", ETIMEDOUT);
   if (!blocked_) TRY_DO(write_control());
   const auto gone =

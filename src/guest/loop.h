@@ -82,6 +82,8 @@ class Loop {
   Status on_start_events(std::vector<StartEvent> events);
   Status on_start_event(StartEvent event);
   void kill_all(int signal);
+  // Of one that we have been told of.
+  bool is_program(pid_t pid) const;
   // All but us and what serves files, until SIGCONT comes for all.
   Status stand_still();
   frame::DiskUse disk_use() const;
@@ -111,7 +113,7 @@ class Loop {
   FileActs files_;
   Tunnels tunnels_;
   Watches watches_;
-  Stillness stillness_;
+  Stillness stillness_{[this](pid_t pid) { return is_program(pid); }};
 
   bool hello_owed_ = false;
   std::vector<std::byte> replies_;  // frames that are sent once

@@ -43,8 +43,7 @@ Status Loop::reap() {
     stillness_.forget(pid);
     TRY_DO(reaped(pid, status, use));
   }
-  // A death may have woken others, and who was woken tells us as a child.
-  stillness_.hold();
+  stillness_.look_soon();
   return {};
 }
 
@@ -120,10 +119,15 @@ void Loop::kill_all(int signal) {
   if (signal == SIGKILL && starter_.pid() > 0) ::kill(starter_.pid(), SIGKILL);
 }
 
+bool Loop::is_program(pid_t pid) const {
+  return std::ranges::any_of(processes_,
+                             [&](const auto& entry) { return entry.second.live_pid() == pid; });
+}
+
 Status Loop::stand_still() {
   stillness_.begin();
   TRY_DO(on_start_events(starter_.drop_starts()));
-  stillness_.hold_all_but(starter_.pid());
+  stillness_.let_ours_go_on();
   return {};
 }
 

@@ -99,6 +99,41 @@ def nobody_wakes_it(node):
         grows(client, sandbox, "plain")
 
 
+# A kernel wakes whom it has stopped for a signal that asks him to go on, whoever sends it: here a timer of his own, each millisecond.
+TIMER = """$s=pack("x8 l l x48",18,0); $t=pack("l",0); syscall(222,1,$s,$t)==0 or die "timer"; $SIG{CONT}=sub{};
+$i=pack("q4",0,1000000,0,1000000); syscall(223,unpack("l",$t),0,$i,0)==0 or die "timer";
+for(;;){open F,">>","/workspace/$ARGV[0]"; print F "x"; close F; select undef,undef,undef,0.01}"""
+
+
+def nobody_wakes_himself(node):
+    """Who would not stand for a timer of his own, or by those that he begets where a death wakes him, is ended; others go on as they were."""
+    with node.client(tenant="a") as client:
+        e2b, sandbox = E2b(node, client), made(client, {"timeout_seconds": 600})
+        # A child of pid 1, a grandchild, and one whose orphaned group is woken and begets.
+        left(client, sandbox, "goes")
+        client.ask("PUT", f"/v1/sandboxes/{sandbox}/files?path=/workspace/timer.pl", TIMER.encode())
+        started(client, sandbox, "perl", "/workspace/timer.pl", "child")
+        started(client, sandbox, "sh", "-c", "perl /workspace/timer.pl grandchild; true")
+        births = "(trap '(while :; do date >>/workspace/born; sleep 0.02; done) &' HUP; date >>/workspace/begets; while :; do sleep 0.02; done) >/dev/null 2>&1 &"
+        parent = started(client, sandbox, "sh", "-c", f"set -m; {births} sleep 1000")
+        for name in ("child", "grandchild", "begets"):
+            wait_for(client, sandbox, name)
+        equal(e2b.pause(sandbox).status, 204)
+        equal(client.ask("POST", parent + "/signal", {"signal": "KILL"}).status, 204)
+        time.sleep(8)    # as long as it may take to find out who resists
+        stands(client, sandbox, "child", "grandchild", "born", "goes")
+        equal(e2b.connect(sandbox).status, 201)
+        grows(client, sandbox, "goes")
+        stands(client, sandbox, "child", "grandchild")
+
+
+def wait_for(client, sandbox, name):
+    until = time.monotonic() + 10
+    while not size(client, sandbox, name):
+        expect(time.monotonic() < until, name, "is not written")
+        time.sleep(0.02)
+
+
 def as_it_was(node):
     """What the workload had stopped itself is stopped afterwards too."""
     with node.client(tenant="a") as client:
@@ -182,7 +217,7 @@ def ends(node):
         expect(time.monotonic() - begun < 10, "it took", time.monotonic() - begun)
 
 
-CHECKS = {check.__name__: check for check in (all_of_it, nobody_wakes_it, as_it_was, nothing_begins, over_the_death_of_the_node, ends)}
+CHECKS = {check.__name__: check for check in (all_of_it, nobody_wakes_it, nobody_wakes_himself, as_it_was, nothing_begins, over_the_death_of_the_node, ends)}
 
 if __name__ == "__main__":
-    sys.exit(main(CHECKS, lambda programs, **how: Daemon(programs, tools=("/usr/bin/date",), **how)))
+    sys.exit(main(CHECKS, lambda programs, **how: Daemon(programs, tools=("/usr/bin/date", "/usr/bin/perl"), **how)))
