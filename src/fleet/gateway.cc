@@ -31,6 +31,8 @@ namespace {
 using Kind = Way::Kind;
 
 constexpr std::chrono::seconds kLongestLook{60};
+constexpr int kGone = 410;
+constexpr int kAway = 503;
 constexpr int kMostFollowed = 3;  // of a sandbox that was moved again and again
 
 wire::ProblemAnswer unauthenticated(const Error& error) {
@@ -322,8 +324,10 @@ async::Task<Gateway::Withheld> Gateway::pass_on(Asked& asked, NodeId node, bool 
     CO_TRY(http::RequestHead inner, head_for(asked, node));
     http::Forward::Rules rules = rules_for(node);
     if (is_of_sandbox) {
+      // It comes or is gone: a node says so with no other answer.
       rules.withholds = [](const http::ResponseHead& said) {
-        return http::count(said.fields, wire::kMovedField) != 0;
+        return (said.status == kGone || said.status == kAway) &&
+               http::count(said.fields, wire::kMovedField) != 0;
       };
     }
     http::Forward forward{executor_, asked.exchange, *std::move(connection), std::move(rules)};

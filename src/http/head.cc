@@ -26,6 +26,12 @@ void remove_all_spellings(Fields& fields, std::string_view name) {
   std::erase_if(fields, [&](const Field& field) { return reads_as(field.name, name); });
 }
 
+void remove_all_that_begin(Fields& fields, std::string_view beginning) {
+  std::erase_if(fields, [&](const Field& field) {
+    return reads_as(std::string_view{field.name}.substr(0, beginning.size()), beginning);
+  });
+}
+
 std::string to_string(const Target& target) {
   std::string text;
   switch (target.kind) {

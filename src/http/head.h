@@ -33,6 +33,8 @@ std::size_t count(const Fields& fields, std::string_view name) noexcept;
 std::optional<std::string_view> only(const Fields& fields, std::string_view name) noexcept;
 // Removes also what servers may read as `name`: `-`, `_` and `.` are one. For credentials.
 void remove_all_spellings(Fields& fields, std::string_view name);
+// Those whose names begin so, the same.
+void remove_all_that_begin(Fields& fields, std::string_view beginning);
 
 enum class TargetKind : std::uint8_t {
   origin,     // "/path?query"

@@ -42,9 +42,9 @@ http::RequestHead inner_head(const http::RequestHead& outer, std::string path, s
 
 http::Fields outer_fields(http::Fields fields, std::string request) {
   http::strip_hop_by_hop(fields);
-  for (const std::string_view ours : {"date", "cordon-request", "cordon-gauge", "cordon-no-room"}) {
-    http::remove_all_spellings(fields, ours);
-  }
+  http::remove_all_spellings(fields, "date");
+  // Gateways believe what a node says in them: where a sandbox has gone, how much room there is.
+  http::remove_all_that_begin(fields, "cordon-");
   fields.push_back({"Cordon-Request", std::move(request)});
   return fields;
 }

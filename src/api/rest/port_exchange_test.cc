@@ -67,12 +67,19 @@ TEST(OuterFields, SayNothingInOurName) {
   EXPECT_EQ(outer_fields({{"Date", "yesterday"},
                           {"cordon_request", "forged"},
                           {"Cordon-Request", "forged"},
+                          {"Cordon-Moved", "1.1"},
+                          {"CORDON_Gauge", "forged"},
+                          {"Cordon-Whatever-Comes", "forged"},
+                          {"Cordonbleu", "kept: another name"},
                           {"Connection", "close, X-Hop"},
                           {"X-Hop", "x"},
                           {"Set-Cookie", "a"},
                           {"Set-Cookie", "b"}},
                          "r1"),
-            (http::Fields{{"Set-Cookie", "a"}, {"Set-Cookie", "b"}, {"Cordon-Request", "r1"}}));
+            (http::Fields{{"Cordonbleu", "kept: another name"},
+                          {"Set-Cookie", "a"},
+                          {"Set-Cookie", "b"},
+                          {"Cordon-Request", "r1"}}));
 }
 
 // What the server inside says, and then silence.
