@@ -19,6 +19,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::chrono::seconds kNamesWithin{10};
+constexpr std::size_t kMostPages = 1000;  // of a thousand each
 constexpr std::size_t kLargestPage = std::size_t{4} << 20U;
 
 struct MoveOrder {
@@ -86,7 +87,12 @@ async::Task<void> Gateway::sandboxes_of_node(Asked& asked, NodeId node) {
   shown.begin_object();
   shown.key("sandboxes");
   shown.begin_array();
+  std::size_t pages = 0;
   for (std::string after;;) {
+    if (++pages > kMostPages) {
+      co_return co_await answer_problem(asked, node_away(node, "its list of sandboxes has no end"));
+    }
+    const std::string before = after;
     CO_TRY(http::Fields fields, rights_for(asked, node));
     Nodes::Question question{
         .path = "/v1/sandboxes?limit=1000" + (after.empty() ? "" : "&after=" + after),
@@ -104,11 +110,14 @@ async::Task<void> Gateway::sandboxes_of_node(Asked& asked, NodeId node) {
     }
     for (const json::value& row : list->get_array()) {
       const auto* const id = row.is_object() ? row.get_object().if_contains("id") : nullptr;
-      if (id == nullptr || !id->is_string() || !SandboxId::parse(id->get_string())) continue;
-      after = id->get_string();
-      shown.text(after);
+      if (id == nullptr || !id->is_string()) continue;
+      const auto parsed = SandboxId::parse(id->get_string());
+      if (!parsed || parsed->text() <= after) continue;
+      after = parsed->text();
+      // Whoever asks moves what is named: of what it does not have a node has nothing to say.
+      if (node_of(*parsed) == node) shown.text(after);
     }
-    if (!said.get_object().contains("next") || list->get_array().empty()) break;
+    if (!said.get_object().contains("next") || after == before) break;
   }
   shown.end_array();
   shown.end_object();

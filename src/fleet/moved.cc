@@ -103,14 +103,13 @@ void Moved::restore(std::string_view text) {
   }
 }
 
-async::Task<void> follow_moved(etcd::Client& client, Moved& moved,
-                               std::function<void(const std::string& sandbox)> news) {
+async::Task<void> follow_moved(etcd::Client& client, Moved& moved, MovedNews news) {
   bool is_first = true;
   etcd::Mirror* told = nullptr;
   etcd::Mirror mirror{client, std::string{kMoved}, [&](const std::vector<etcd::Event>&) {
                         const auto fresh = moved.took(told->values());
-                        // What was there before us somebody else has seen to.
-                        if (!std::exchange(is_first, false)) std::ranges::for_each(fresh, news);
+                        const bool is_late = std::exchange(is_first, false);
+                        for (const std::string& sandbox : fresh) news(sandbox, is_late);
                       }};
   told = &mirror;
   co_return co_await mirror.run();

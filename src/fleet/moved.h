@@ -63,8 +63,9 @@ class Moved {
   std::vector<std::string> heard_order_;
 };
 
-// Follows them until it is cancelled or refused. `news`: what is new since it was all read.
-async::Task<void> follow_moved(etcd::Client& client, Moved& moved,
-                               std::function<void(const std::string& sandbox)> news);
+// Follows them until it is cancelled or refused. `news`: what is new here; `was_before`: it was
+// there before us, and whoever moved it may have died over it.
+using MovedNews = std::function<void(const std::string& sandbox, bool was_before)>;
+async::Task<void> follow_moved(etcd::Client& client, Moved& moved, MovedNews news);
 
 }  // namespace cordon::fleet

@@ -249,13 +249,13 @@ async::Task<Mover::Refusal> Mover::arrive_at(Journey& journey, NodeId to, bool& 
   journey.passage.to = to;
   journey.has_arrived = true;
   parts_.nodes.roster().began(to);
-  const auto answer =
-      co_await ask(to,
-                   {.method = "POST",
-                    .path = fmt::format("/v1/node/arrivals?move={}", journey.passage.move),
-                    .fields = std::move(fields),
-                    .body = journey.traveller},
-                   kMaking);
+  const auto answer = co_await ask(to,
+                                   {.method = "POST",
+                                    .path = fmt::format("/v1/node/arrivals?move={}&sandbox={}",
+                                                        journey.passage.move, journey.sandbox),
+                                    .fields = std::move(fields),
+                                    .body = journey.traveller},
+                                   kMaking);
   parts_.nodes.roster().ended(to);
   if (answer && answer->status < 300) co_return Refusal{};
   if (unit && answer) parts_.purses.give_back(journey.tenant, to.cell, *unit);

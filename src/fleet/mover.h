@@ -67,6 +67,9 @@ class Mover {
 
   // Steps 5 and 6 of what etcd says of it, unless somebody is at it here already.
   void finish_later(const std::string& sandbox);
+  // The same, of one that may long be where it is: within a minute or two, with all others that
+  // were there before us.
+  void look_again(const std::string& sandbox);
 
  private:
   struct Journey {
@@ -104,7 +107,12 @@ class Mover {
   enum class Finished : std::uint8_t { done, stayed, unknown };
   async::Task<Finished> finish(std::string sandbox, Passage passage);
   async::Task<bool> take_back(std::string sandbox, Passage passage);
+  enum class There : std::uint8_t { lives, arrives, gone, unknown };
+  async::Task<There> there_is(NodeId node, std::string sandbox);
+  // Unless another move has written since. False: not known.
+  async::Task<bool> remove(std::string sandbox, Passage passage);
   asio::awaitable<void> finish_by_and_by(std::string sandbox);
+  asio::awaitable<void> finish_after(std::chrono::milliseconds pause, std::string sandbox);
 
   async::Task<Nodes::Answer> ask(NodeId node, Nodes::Question question, std::chrono::seconds limit);
   // Of a step at a node: good below 300.
@@ -116,6 +124,7 @@ class Mover {
 };
 
 inline constexpr int kLastGood = 299;  // of statuses
+inline constexpr int kNotFound = 404;
 // The paths of steps at nodes.
 std::string departure_path(std::string_view sandbox, std::string_view step, std::string_view move);
 std::string arrival_path(std::string_view sandbox, std::string_view step, std::string_view move);

@@ -2,6 +2,9 @@
 // The write that says where a sandbox is, and what is done behind it.
 #include <random>
 
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
 #include "base/log.h"
 #include "etcd/sleep.h"
 #include "etcd/status.h"
@@ -16,6 +19,10 @@ constexpr std::chrono::milliseconds kBetweenLooks{500};
 // Behind our back it is looked for longer than any of both nodes waits.
 constexpr int kPatientLooks = 150;
 constexpr std::chrono::seconds kBetweenPatientLooks{5};
+// After a start all are looked at once, not at a stroke.
+constexpr std::chrono::milliseconds kSpread{60'000};
+constexpr int kFound = 200;
+constexpr int kGone = 410;
 
 bool is_good(const Result<Nodes::Answer>& answer) { return answer && answer->status <= kLastGood; }
 
@@ -80,8 +87,9 @@ asio::awaitable<void> Mover::settle_unknown(Journey journey) {
 // sandbox first: what is written late finds that it stays.
 async::Task<void> Mover::undo(const Journey& journey) {
   const auto& [to, from, move] = journey.passage;
-  static_cast<void>(co_await ask_step(from, "DELETE", departure_path(journey.sandbox, "", move)));
-  if (journey.has_arrived) {
+  const auto stays = co_await ask_step(from, "DELETE", departure_path(journey.sandbox, "", move));
+  // Of one that may yet leave the other is the only one: it ends by itself, if it was not found.
+  if (journey.has_arrived && is_good(stays)) {
     static_cast<void>(co_await ask_step(to, "DELETE", arrival_path(journey.sandbox, "", move)));
   }
   if (journey.lease != etcd::LeaseId::none) {
@@ -107,6 +115,12 @@ async::Task<Mover::Finished> Mover::finish(std::string sandbox, Passage passage)
     if (look > 0) co_await etcd::sleep(kBetweenLooks);
     const auto answer = co_await ask_step(to, "POST", arrival_path(sandbox, "/settle", move));
     if (is_good(answer)) co_return Finished::done;
+    if (!answer || answer->status != kNotFound) continue;
+    // It was settled, and has ended since: what is written of it means nothing any more.
+    CO_TRY(const There there, co_await there_is(to, sandbox));
+    if (there != There::gone) continue;
+    CO_TRY(const bool is_removed, co_await remove(sandbox, passage));
+    co_return is_removed ? Finished::done : Finished::unknown;
   }
   co_return Finished::unknown;
 }
@@ -114,23 +128,56 @@ async::Task<Mover::Finished> Mover::finish(std::string sandbox, Passage passage)
 // It has not left by this move. What is written of it goes, unless another move has written since;
 // and unless it was settled long ago, and the node that had it has forgotten. False: not known.
 async::Task<bool> Mover::take_back(std::string sandbox, Passage passage) {
-  const auto there = co_await ask_step(passage.to, "GET", "/v1/sandboxes/" + sandbox);
-  if (!there) co_return false;
-  if (there->status == 200) co_return true;
+  CO_TRY(const There at_home, co_await there_is(passage.from, sandbox));
+  // It lives where it was: whatever became of the other node, that is the one.
+  if (at_home != There::lives) {
+    CO_TRY(const There away, co_await there_is(passage.to, sandbox));
+    if (away == There::unknown) co_return false;
+    if (away == There::lives) co_return true;
+  }
   static_cast<void>(
       co_await ask_step(passage.to, "DELETE", arrival_path(sandbox, "", passage.move)));
+  co_return co_await remove(std::move(sandbox), std::move(passage));
+}
+
+async::Task<bool> Mover::remove(std::string sandbox, Passage passage) {
   const std::string key = moved_key_of(sandbox);
   etcd::Txn txn{.when = {{.key = key, .than = etcd::Compare::Value{encode(passage)}}},
                 .then = {etcd::Remove{.keys = etcd::only(key)}},
                 .otherwise = {}};
   const auto removed = co_await parts_.all.txn(std::move(txn));
-  if (removed) parts_.moved.forget(sandbox);
+  if (removed && removed->held) parts_.moved.forget(sandbox);
   co_return removed.has_value();
+}
+
+async::Task<Mover::There> Mover::there_is(NodeId node, std::string sandbox) {
+  const auto answer = co_await ask_step(node, "GET", "/v1/sandboxes/" + sandbox);
+  if (!answer) co_return There::unknown;
+  if (http::only(answer->fields, wire::kMovedField) == "here") co_return There::arrives;
+  if (answer->status == kNotFound || answer->status == kGone) co_return There::gone;
+  boost::system::error_code error;
+  const auto said = boost::json::parse(answer->body, error);
+  const auto* const object = error ? nullptr : said.if_object();
+  if (answer->status != kFound || object == nullptr) co_return There::unknown;
+  // One that has ended is shown for a while, with why.
+  co_return object->contains("verdict") ? There::gone : There::lives;
 }
 
 void Mover::finish_later(const std::string& sandbox) {
   if (busy_.contains(sandbox) || scope_ == nullptr) return;
   scope_->spawn(finish_by_and_by(sandbox));
+}
+
+void Mover::look_again(const std::string& sandbox) {
+  if (scope_ == nullptr) return;
+  std::uniform_int_distribution<std::int64_t> within{0, kSpread.count()};
+  std::random_device device;
+  scope_->spawn(finish_after(std::chrono::milliseconds{within(device)}, sandbox));
+}
+
+asio::awaitable<void> Mover::finish_after(std::chrono::milliseconds pause, std::string sandbox) {
+  co_await etcd::sleep(pause);
+  co_await finish_by_and_by(std::move(sandbox));
 }
 
 asio::awaitable<void> Mover::finish_by_and_by(std::string sandbox) {

@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::seconds kBetweenWords{10};
 // For one piece, or an answer.
 constexpr std::chrono::seconds kForOnePiece{60};
-constexpr int kNotFound = 404;
 
 // A value for the query of another request.
 std::string escaped_path(std::string_view text) {

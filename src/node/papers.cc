@@ -48,6 +48,11 @@ std::vector<Paper> papers_of(const policy::Policy& policy) {
     if (paper.policy.empty()) return {};
     if (std::ranges::find(papers, paper) == papers.end()) papers.push_back(std::move(paper));
   }
+  // Ceilings stand before what they bound; but what is made again is made of the request.
+  constexpr auto kRequest = static_cast<std::uint8_t>(policy::Origin::request);
+  const auto asked = std::ranges::find(papers, kRequest, &Paper::origin);
+  if (asked == papers.end()) return {};
+  std::rotate(papers.begin(), asked, std::next(asked));
   return papers;
 }
 
@@ -61,6 +66,9 @@ Result<policy::Policy> policy_of(const std::vector<Paper>& papers, policy::Probl
     TRY(policy::PolicyDocument document,
         policy::parse(paper.policy, "request", policy::Syntax::json, &problems));
     if (!policy) {
+      if (paper.origin != static_cast<std::uint8_t>(policy::Origin::request)) {
+        return Error{Errc::invalid, "the papers of a sandbox do not begin with its request"};
+      }
       add_defaults(document);
       // Whoever says these papers grants no more than any request does.
       TRY(policy, policy::check(std::move(document), policy::Origin::request, {}, &problems));

@@ -48,7 +48,8 @@ struct Papers {
                 self.arrived, self.arriving, self.leaving, self.left_for);
 };
 
-// Each document once. None where one of them was not parsed: then nobody can say it again.
+// Each document once, the request's first. None where one of them was not parsed, or none is a
+// request's: then nobody can say it again.
 std::vector<Paper> papers_of(const policy::Policy& policy);
 // `first` may be more than a request's says: what a node adds to one that says nothing.
 // `invalid`: this node cannot read them.

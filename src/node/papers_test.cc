@@ -51,12 +51,31 @@ TEST(Papers, SayEachDocumentOnceHoweverOftenItIsMoved) {
   EXPECT_EQ(papers_of(again).size(), papers_of(narrowed()).size());
 }
 
+// As a node puts its ceilings above what is asked for.
+TEST(Papers, BeginWithTheRequestWhateverBoundsIt) {
+  const policy::Policy policy = policy::attenuate(
+      checked("resources.memory_limit = \"8Gi\"", policy::Origin::site),
+      checked("network.egress_allowlist = [\"a.example:443\"]", policy::Origin::request));
+  const std::vector<Paper> papers = papers_of(policy);
+  ASSERT_EQ(papers.size(), 2U);
+  EXPECT_EQ(papers.front().origin, static_cast<std::uint8_t>(policy::Origin::request));
+  policy::Problems problems{"test"};
+  const auto back = policy_of(papers, problems, [](policy::PolicyDocument& first) {
+    first.resources.memory = policy::Stated<std::uint64_t>{std::uint64_t{1} << 29U, {}};
+  });
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(back->settings().limits.memory, std::uint64_t{1} << 29U) << "what it was given before";
+  std::vector<Paper> turned{papers.back(), papers.front()};
+  EXPECT_FALSE(back_from(turned)) << "a ceiling in place of a request";
+}
+
 TEST(Papers, GrantNoMoreThanARequestWhoeverSaysThem) {
-  std::vector<Paper> papers = papers_of(
+  const policy::Policy mounts =
       checked("filesystem.host_mounts = [{ source = \"/etc\", target = \"/x\", why = \"w\" }]",
-              policy::Origin::site));
-  ASSERT_EQ(papers.size(), 1U);
-  EXPECT_FALSE(back_from(papers));
+              policy::Origin::site);
+  EXPECT_TRUE(papers_of(mounts).empty()) << "without a request there is nothing to make";
+  EXPECT_FALSE(back_from({{.origin = static_cast<std::uint8_t>(policy::Origin::request),
+                           .policy = mounts.documents().front()->document().written.json}}));
   EXPECT_FALSE(back_from({}));
   EXPECT_FALSE(back_from({{.origin = 99, .policy = "{}"}}));
 }

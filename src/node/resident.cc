@@ -154,6 +154,13 @@ async::Task<void> Resident::hold() {
   if (is_held_) co_return Error{Errc::exists, "the sandbox is being moved already"};
   is_held_ = true;
   for (const auto& process : processes()) process->hold(true);
+  // Whoever asked for it may be thrown out while this waits.
+  struct Until {
+    Resident* held;
+    ~Until() {
+      if (held != nullptr) held->release();
+    }
+  } until_stands{this};
   // What is under way ends first: stopped in the middle it would end after its copy was taken.
   asio::steady_timer pause{executor_};
   for (Ticks now = Ticks::clock::now(), until = now + kCalm; file_changes_ > 0 && now < until;
@@ -162,9 +169,9 @@ async::Task<void> Resident::hold() {
     co_await pause.async_wait(async::kQuiet);
   }
   if (file_changes_ > 0) {
-    release();
     co_return Error{Errc::unavailable, "files of the sandbox are being written; try again later"};
   }
+  until_stands.held = nullptr;
   sandbox_->stand_still();
   co_return Status{};
 }

@@ -432,7 +432,11 @@ async::Task<void> Residents::take_over(ResidentFacts facts, plan::Lowered lowere
   co_await asio::post(parts_.executor, asio::use_awaitable);
   os::fault_point("node.adopt.begun");
   const Status adopted = co_await resident->adopt_processes();
-  resident->stand_as_written();
+  if (resident->papers().arriving.empty()) {
+    resident->stand_as_written();
+  } else {
+    resident->freeze();
+  }
   // Who held it has died: it stays here.
   if (adopted && was_leaving) {
     resident->release();
@@ -582,9 +586,10 @@ async::Task<void> Residents::forget_secret(std::string tenant, std::string name)
 
 // Whoever waits: a change that has begun is written, and held by the egress. Changes of one sandbox
 // are written in their order, each with all before it.
-async::Task<void> Residents::write_change(std::shared_ptr<Resident> resident, bool has_narrowed) {
+async::Task<void> Residents::write_change(std::shared_ptr<Resident> resident, bool has_narrowed,
+                                          journal::Durability durability) {
   const auto written = co_await parts_.journal.write(
-      journal::Durability::process,
+      durability,
       [id = resident->facts().id.text(), row = row_of(*resident)](journal::Ledger& ledger) {
         return ledger.change(id, row.expires, row.labels, row.policy);
       });

@@ -173,8 +173,10 @@ class Residents {
   // ends by itself where nobody asks about it for kSilence; one that is ready, for kReady.
   static constexpr std::chrono::minutes kReady{10};
   struct ArriveOrder {
+    std::string sandbox;  // whom it is about, by who asked the other node
     std::string traveller;
     std::string move;
+    std::optional<frame::Start> standby{};  // what runs in it where something ran there
     std::optional<wire::Unit> unit{};
   };
   async::Task<void> arrive(ArriveOrder order, WhyNotAdmitted& why);
@@ -283,7 +285,8 @@ class Residents {
                                               GrantedSecrets& granted, NetworkShare& network);
   asio::awaitable<void> count_births(std::shared_ptr<Resident> resident, Responses* responses);
   asio::awaitable<void> host(std::shared_ptr<Resident> resident, Belongings belongings);
-  async::Task<void> write_change(std::shared_ptr<Resident> resident, bool has_narrowed);
+  async::Task<void> write_change(std::shared_ptr<Resident> resident, bool has_narrowed,
+                                 journal::Durability durability = journal::Durability::process);
 
   // From its beginning on.
   void tell(const SandboxId& id, const std::string& tenant, Happening what) {

@@ -2,8 +2,10 @@
 // A sandbox that another node had: made as narrow as it is there, hidden until it is settled.
 #include <algorithm>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "async/shielded.h"
 #include "async/waiting.h"
@@ -14,6 +16,8 @@
 #include "node/residents.h"
 #include "os/fault_point.h"
 #include "plan/narrow.h"
+#include "token/caveat.h"
+#include "wire/requests.h"
 
 namespace cordon::node {
 namespace {
@@ -22,9 +26,20 @@ namespace {
 constexpr int kLooks = 250;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
+// Past any clock's: as far as clocks go.
 WallTime time_of(std::uint64_t count) {
-  return WallTime{std::chrono::milliseconds{static_cast<std::int64_t>(count)}};
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 42U;  // in the year 2109
+  return WallTime{std::chrono::milliseconds{static_cast<std::int64_t>(std::min(count, kLast))}};
 }
+
+// Its own time, or what this node gives to any, whichever is over first.
+WallTime end_of(const plan::Lowered& lowered, WallTime created, WallTime expires, WallTime now) {
+  WallTime last = std::min<WallTime>(expires, now + std::chrono::seconds{wire::kLongestLife});
+  if (lowered.budgets.wall) last = std::min<WallTime>(last, created + *lowered.budgets.wall);
+  return last;
+}
+
+Error over() { return {Errc::not_found, "its time is over"}; }
 
 Error not_arriving() {
   return {Errc::not_found, "no such sandbox comes to this node by this move"};
@@ -54,9 +69,16 @@ struct Read {
   std::vector<HeldGrant> grants;
 };
 
-Result<Read> read_order(std::string_view text) {
-  TRY(Traveller traveller, read_traveller(text));
+Result<Read> read_order(const Residents::ArriveOrder& order) {
+  TRY(Traveller traveller, read_traveller(order.traveller));
   TRY(SandboxId id, SandboxId::parse(traveller.id));
+  // The node that had it may be nobody's friend: by this move nobody else comes.
+  if (traveller.id != order.sandbox) {
+    return Error{Errc::invalid, "the papers are of another sandbox than the one that is moved"};
+  }
+  if (!token::is_name(traveller.tenant, token::kLongestTenant)) {
+    return Error{Errc::invalid, "the papers of a sandbox name no tenant"};
+  }
   TRY(Labels labels, read_labels(traveller.labels));
   std::vector<HeldGrant> grants;
   if (!traveller.grants.empty()) {
@@ -68,7 +90,7 @@ Result<Read> read_order(std::string_view text) {
 }  // namespace
 
 async::Task<void> Residents::arrive(ArriveOrder order, WhyNotAdmitted& why) {
-  CO_TRY(Read read, read_order(order.traveller));
+  CO_TRY(Read read, read_order(order));
   auto& [id, traveller, labels, grants] = read;
   // The node that has it lets it go by one move at a time: an earlier one has come to nothing.
   co_await make_way(id.text());
@@ -77,7 +99,7 @@ async::Task<void> Residents::arrive(ArriveOrder order, WhyNotAdmitted& why) {
   }
   const WallTime created = time_of(traveller.created);
   const WallTime expires = time_of(traveller.expires);
-  if (expires <= parts_.clock.wall()) co_return Error{Errc::not_found, "its time is over"};
+  if (expires <= parts_.clock.wall()) co_return over();
   if (order.unit) {
     CO_TRY_DO(parts_.census.check(*order.unit, parts_.clock.wall()));
   }
@@ -86,9 +108,10 @@ async::Task<void> Residents::arrive(ArriveOrder order, WhyNotAdmitted& why) {
   CO_TRY(Admitted admitted,
          parts_.admission.admit_again(id, traveller.tenant, traveller.papers, grants, life, why));
   take_responses(admitted.lowered, traveller.responses);
-  if (!traveller.standby.empty()) {
-    admitted.lowered.plan.setup.standby = std::move(traveller.standby.front());
-  }
+  // What runs in it from the start on is this node's own, whatever ran there.
+  if (!traveller.standby.empty()) admitted.lowered.plan.setup.standby = std::move(order.standby);
+  const WallTime last = end_of(admitted.lowered, created, expires, parts_.clock.wall());
+  if (last <= parts_.clock.wall()) co_return over();
   const Demand demand{.milli_cpus = admitted.lowered.plan.limits.milli_cpus.value_or(0),
                       .memory = admitted.lowered.plan.limits.memory.value_or(0)};
   CO_TRY(Quotas::Share share, parts_.quotas.take(traveller.tenant, demand));
@@ -97,7 +120,7 @@ async::Task<void> Residents::arrive(ArriveOrder order, WhyNotAdmitted& why) {
   ResidentFacts facts{.id = id,
                       .tenant = traveller.tenant,
                       .created = created,
-                      .expires = expires,
+                      .expires = last,
                       .labels = std::move(labels),
                       .grants = admitted.grants,
                       .papers = std::move(traveller.papers)};
@@ -178,6 +201,10 @@ async::Task<void> Residents::arrive_now(Prepared prepared, ResidentFacts facts) 
           {std::move(prepared.place), std::move(prepared.entry), std::move(prepared.share),
            std::move(prepared.budget), std::move(prepared.responses), std::move(prepared.network),
            std::move(prepared.secrets), std::move(prepared.monitored)});
+  // What is told of it needs somebody who listens: that begins with the loop's next turn.
+  co_await asio::post(parts_.executor, asio::use_awaitable);
+  // Until it is found, nothing runs in it.
+  resident->freeze();
   if (const auto found = arrivals_.find(id); found != arrivals_.end()) {
     found->second.verdict = before;
     found->second.until = parts_.clock.ticks() + kSilence;
@@ -243,6 +270,8 @@ async::Task<void> Residents::settle(SandboxId id, std::string move) {
   resident->papers().arriving.clear();
   arrivals_.erase(id.text());
   living_.emplace(id.text(), resident);
+  // What a response or its tenant has stopped stands here too.
+  resident->stand_as_written();
   ++counts_.created;
   parts_.census.changed(id.text());
   tell(id, resident->facts().tenant, event::Adopted{});

@@ -200,11 +200,14 @@ async::Task<void> Residents::depart_now(SandboxId id, std::string move, std::str
   CO_TRY(const auto resident, leaving(id, move));
   departures_.erase(id.text());
   resident->papers().left_for = to;
-  const Status written = co_await write_change(resident, false);
+  // There may be one answer to whether it has left, also after a power cut.
+  const Status written = co_await write_change(resident, false, journal::Durability::power);
   if (!written) {
     resident->papers().left_for.clear();
     resident->papers().leaving.clear();
     resident->release();
+    // Something else may have been written beside it that says it has left.
+    scope_->spawn(write_later(resident));
     co_return written;
   }
   os::fault_point("fleet.leave.written");

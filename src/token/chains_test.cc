@@ -110,7 +110,8 @@ bool model(bool is_operator, const std::vector<Caveat>& caveats, const Asked& as
       caveats, [](const Caveat& each) { return std::holds_alternative<TenantIs>(each); });
   const Operation operation = asked.query.operation;
   if (operation == Operation::node_read || operation == Operation::node_drain ||
-      operation == Operation::node_configure || operation == Operation::metrics_read) {
+      operation == Operation::node_configure || operation == Operation::metrics_read ||
+      operation == Operation::sandbox_move) {
     if (!is_operator || bound) return false;
   } else if (!is_operator && !bound) {
     return false;

@@ -39,8 +39,9 @@ constexpr std::array kOperations = {
     OperationRow{key_delete, "key.delete", Reach::tenant, false, "delete an API key"},
     OperationRow{audit_read, "audit.read", Reach::tenant, false, "read the audit log"},
     OperationRow{node_configure, "node.configure", Reach::node, false,
-                 "change what new sandboxes are held against; read what a node has of all tenants; "
-                 "have a sandbox go on at another node"},
+                 "change what new sandboxes are held against; read what a node has of all tenants"},
+    OperationRow{sandbox_move, "sandbox.move", Reach::node, false,
+                 "have a sandbox of any tenant go on at another node, with its files"},
 };
 
 constexpr bool operations_are_in_order() {

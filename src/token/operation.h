@@ -35,6 +35,7 @@ enum class Operation : std::uint8_t {
   key_delete = 21,
   audit_read = 22,
   node_configure = 23,
+  sandbox_move = 24,
 };
 
 enum class Reach : std::uint8_t {

@@ -274,9 +274,9 @@ ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "no
           ("POST", "/v1/node/drain", "node.drain"), ("POST", "/v1/node/resume", "node.drain"),
           ("GET", "/v1/node/census?index=0", "node.configure"),   # any other has no end
           # Of no move.
-          *((method, f"/v1/node/departures{step}", "node.configure")
+          *((method, f"/v1/node/departures{step}", "sandbox.move")
             for method, step in (("POST", ""), ("POST", "/{id}/check"), ("GET", "/{id}/tree"), ("POST", "/{id}/end"), ("DELETE", "/{id}"))),
-          *((method, f"/v1/node/arrivals{step}", "node.configure")
+          *((method, f"/v1/node/arrivals{step}", "sandbox.move")
             for method, step in (("POST", ""), ("PUT", "/{id}/tree"), ("POST", "/{id}/check"), ("POST", "/{id}/ready"), ("POST", "/{id}/settle"), ("DELETE", "/{id}"))),
           ("PUT", "/v1/node/policy?release=1", "node.configure"), ("DELETE", "/v1/node/policy", "node.configure"), ("POST", "/v1/run", "sandbox.create"),
           ("POST", "/v1/keys", "key.create"), ("GET", "/v1/keys", "key.list"), ("DELETE", "/v1/keys/none", "key.delete"),
@@ -304,7 +304,7 @@ ROUTES = [("POST", "/v1/tokens/revoke", "token.revoke"), ("GET", "/v1/node", "no
           *((method, "/v1/sandboxes/{id}/ports/8000/x", "tunnel.open") for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")),
           ("DELETE", "/v1/sandboxes/{id}", "sandbox.destroy")]
 OPERATIONS = sorted({row[2] for row in ROUTES})
-OF_THE_NODE = {"node.read", "node.drain", "node.configure", "metrics.read"}
+OF_THE_NODE = {"node.read", "node.drain", "node.configure", "metrics.read", "sandbox.move"}
 WITH_A_PORT = {"policy": {"network": {"ingress": [8000]}}}     # at which nobody listens
 
 

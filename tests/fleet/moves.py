@@ -2,6 +2,7 @@
 """Sandboxes that go on at another node: `moves.py PROGRAMS [NAME...]`, all checks with one fleet. 77: something that it needs is not here."""
 import base64
 import contextlib
+import datetime
 import hashlib
 import http.client
 import json
@@ -166,12 +167,12 @@ def refused(fleet):
     gateway = fleet.gateways[0]
     with gateway.client(tenant="a") as client, gateway.client() as operator:
         sandbox = on(fleet, client, fleet.nodes[0])
-        for token in (fleet.mint("--tenant", "a"), fleet.mint("--tenant", "b"), fleet.mint("--operator", "--tenant", "a"), fleet.mint("--operator", "--operation", "node.read"),
+        for token in (fleet.mint("--tenant", "a"), fleet.mint("--tenant", "b"), fleet.mint("--operator", "--tenant", "a"), fleet.mint("--operator", "--operation", "node.read"), fleet.mint("--operator", "--operation", "node.configure"),
                       fleet.mint("--operator", "--operation", "node.drain")):
             with gateway.client(token=token) as tenant:
                 answer = tenant.ask("POST", "/v1/fleet/moves", {"sandbox": sandbox})
                 equal(answer.status, 403, answer)
-        with gateway.client(token=fleet.mint("--operator", "--operation", "node.configure")) as may:
+        with gateway.client(token=fleet.mint("--operator", "--operation", "sandbox.move")) as may:
             equal(may.ask("POST", "/v1/fleet/moves", {"sandbox": sandbox, "to": fleet.nodes[1].id}).status, 200)
         node = fleet.nodes[1]
         with node.client(token=node.daemon.mint_at(node.place.name, "--tenant", "a")) as tenant:
@@ -181,7 +182,7 @@ def refused(fleet):
                 expect(answer.status in (403, 404), method, path, answer)
         with node.client() as direct:
             equal(direct.ask("POST", f"/v1/node/departures/{sandbox}/end?to=1.1&move={'0' * 32}").status, 404, "of a move that there is not:")
-            equal(direct.ask("POST", f"/v1/node/arrivals?move={'0' * 32}", "bm90aGluZw==").status, 400, "papers that nobody wrote:")
+            equal(direct.ask("POST", f"/v1/node/arrivals?move={'0' * 32}&sandbox={sandbox}", "bm90aGluZw==").status, 400, "papers that nobody wrote:")
         forged = sandbox[:-1] + ("a" if sandbox[-1] != "a" else "b")
         for body, status in (({"sandbox": forged}, 404), ({"sandbox": sandbox, "to": "1.77"}, 404), ({"sandbox": sandbox, "to": fleet.nodes[1].id}, 409), ({"sandbox": sandbox, "at": "1.1"}, 400),
                              ({"sandbox": sandbox, "to": "here"}, 400), ({}, 400)):
@@ -323,6 +324,103 @@ def gateway_without_etcd(fleet):
         gone(client, [sandbox])
 
 
+def under_ceilings(fleet):
+    """What it was given where a ceiling stood above it, it is given again: neither what the ceiling would allow, nor a default in place of what it asked for."""
+    network = {"network": {"mode": "none"}}
+    ceiling = {"ceiling": {**network, "resources": {"memory_limit": "3Gi", "open_files": 777}}}
+    with contextlib.ExitStack() as stack:
+        for node in fleet.nodes[:2]:
+            direct = stack.enter_context(node.client())
+            put = direct.ask("PUT", "/v1/node/policy?release=1", ceiling)
+            equal(put.status, 200, put)
+            stack.callback(direct.ask, "DELETE", "/v1/node/policy")
+        with fleet.gateways[0].client(tenant="a") as client:
+            for asked in ({}, {"memory_limit": "300Mi", "cpu_limit": "2", "disk_limit": "100Mi"}):
+                sandbox = on(fleet, client, fleet.nodes[0], {"policy": {"resources": asked}})
+                said = lambda: client.ask("GET", f"/v1/sandboxes/{sandbox}").json["enforcement"]  # noqa: E731
+                before = said()
+                moved(fleet, sandbox, fleet.nodes[1])
+                equal(said(), before, "of one that asked for", asked)
+                gone(client, [sandbox])
+            # The counter-arm: what only the other node forbids holds there.
+            equal(stack.enter_context(fleet.nodes[1].client()).ask("PUT", "/v1/node/policy?release=2", {"ceiling": {**network, "resources": {"timeout_seconds": 60}}}).status, 200)
+            sandbox = on(fleet, client, fleet.nodes[0], {"timeout_seconds": 900})
+            moved(fleet, sandbox, fleet.nodes[1])
+            shown = client.ask("GET", f"/v1/sandboxes/{sandbox}").json
+            lives = datetime.datetime.fromisoformat(shown["expires"]) - datetime.datetime.fromisoformat(shown["created"])
+            expect(lives.total_seconds() <= 60, shown)
+            gone(client, [sandbox])
+
+
+LIAR = r"""socket(S,2,1,0); setsockopt(S,1,2,pack("l",1)); bind(S,pack("S n C4 x8",2,8000,127,0,0,1)) or die; listen(S,5);
+while(accept(C,S)){sysread C,$b,4096; syswrite C,"HTTP/1.1 $ARGV[0]\r\nCordon-Moved: $ARGV[1]\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"; close C}"""
+
+
+def said_inside(fleet):
+    """Where a sandbox is only nodes say: a server inside that claims it was moved is an answer like any other."""
+    with fleet.gateways[0].client(tenant="a") as client:
+        for status, where in (("200 OK", fleet.nodes[2].id), ("410 Gone", fleet.nodes[2].id), ("503 Busy", "here")):
+            sandbox = on(fleet, client, fleet.nodes[0], {"policy": {"network": {"ingress": [8000]}}})
+            write(client, sandbox, "/workspace/liar.pl", LIAR.encode())
+            equal(client.ask("POST", f"/v1/sandboxes/{sandbox}/processes", {"command": ["perl", "/workspace/liar.pl", status, where]}).status, 201)
+            answered = lambda: client.ask("GET", f"/v1/sandboxes/{sandbox}/ports/8000/")  # noqa: E731
+            wait_until(lambda: answered().status == int(status[:3]), 10, "it answers:")
+            got = answered()
+            equal((got.status, got.body, got.fields.get("Cordon-Moved")), (int(status[:3]), b"hi", None), got)
+            equal(client.ask("GET", f"/v1/sandboxes/{sandbox}").json["id"], sandbox)
+            moved(fleet, sandbox, fleet.nodes[1])
+            gone(client, [sandbox])
+
+
+def papers_of_another(fleet):
+    """A node that has a sandbox cannot have another one made in its place; a node by itself, or without the right, takes none."""
+    number = "1" * 32
+    with fleet.gateways[0].client(tenant="a") as client, fleet.nodes[0].client() as source, fleet.nodes[1].client() as target:
+        sandbox, other = (on(fleet, client, fleet.nodes[0]) for _ in range(2))
+        left = source.ask("POST", f"/v1/node/departures?move={number}", {"sandbox": sandbox})
+        equal(left.status, 200, left)
+        at = lambda name: f"/v1/node/arrivals?move={number}&sandbox={name}"  # noqa: E731
+        refused = target.ask("POST", at(other), left.json["traveller"])
+        expect(refused.status == 400 and "another sandbox" in refused.json["detail"], refused)
+        equal(target.ask("POST", f"/v1/node/arrivals?move={number}", left.json["traveller"]).status, 400)
+        equal(target.ask("POST", at(sandbox), left.json["traveller"]).status, 204, "the counter-arm:")
+        equal(target.ask("DELETE", f"/v1/node/arrivals/{sandbox}?move={number}").status, 204)
+        equal(source.ask("DELETE", f"/v1/node/departures/{sandbox}?move={number}").status, 204)
+        gone(client, [sandbox, other])
+
+
+def left_half_way(fleet):
+    """Gateways that all died over a move: what is written of it is finished, or taken back, by the next that starts, with nobody asking."""
+    source, target = fleet.nodes[:2]
+    for has_left in (True, False):
+        number = ("a" if has_left else "b") * 32
+        with fleet.gateways[0].client(tenant="a") as client:
+            sandbox = on(fleet, client, source)
+        for gateway in fleet.gateways:
+            gateway.end(signal.SIGKILL)
+        with source.client() as home, target.client() as away:
+            left = home.ask("POST", f"/v1/node/departures?move={number}", {"sandbox": sandbox})
+            equal(left.status, 200, left)
+            equal(away.ask("POST", f"/v1/node/arrivals?move={number}&sandbox={sandbox}", left.json["traveller"]).status, 204)
+            equal(away.ask("POST", f"/v1/node/arrivals/{sandbox}/ready?move={number}").status, 204)
+            fleet.etcd.control("put", f"/cordon/moved/{sandbox}", f"{target.id} {source.id} {number}")
+            if has_left:
+                equal(home.ask("POST", f"/v1/node/departures/{sandbox}/end?to={target.id}&move={number}").status, 204)
+            else:
+                equal(home.ask("DELETE", f"/v1/node/departures/{sandbox}?move={number}").status, 204)
+        for gateway in fleet.gateways:
+            gateway.start()
+        fleet.settle()
+        here = target if has_left else source
+        with here.client() as direct:
+            wait_until(lambda: direct.ask("GET", f"/v1/sandboxes/{sandbox}").status == 200, 90, "it is found:")
+        if not has_left:
+            wait_until(lambda: not fleet.etcd.control("get", f"/cordon/moved/{sandbox}"), 90, "the key is gone:")
+        with fleet.gateways[0].client(tenant="a") as client:
+            wait_until(lambda: client.ask("GET", f"/v1/sandboxes/{sandbox}").status == 200, 30, "found by a gateway:")
+            gone(client, [sandbox])
+
+
 def budgets(fleet):
     """What is given once is not given twice: output that was written before the move counts behind it; and what a tenant's grants stand for stays the same."""
     source, target = fleet.nodes[:2]
@@ -385,7 +483,7 @@ def by_hand(fleet, sandbox, source, target, number):
     with source.client(timeout=60) as one, target.client(timeout=60) as other:
         left = one.ask("POST", f"/v1/node/departures?move={number}", {"sandbox": sandbox})
         equal(left.status, 200, left)
-        equal(other.ask("POST", f"/v1/node/arrivals?move={number}", left.json["traveller"]).status, 204)
+        equal(other.ask("POST", f"/v1/node/arrivals?move={number}&sandbox={sandbox}", left.json["traveller"]).status, 204)
         for path in left.json["paths"]:
             tree = one.ask("GET", f"/v1/node/departures/{sandbox}/tree?move={number}&path={path}")
             equal(other.ask("PUT", f"/v1/node/arrivals/{sandbox}/tree?move={number}&path={path}", tree.body).status, 200)
@@ -496,7 +594,7 @@ def tried(fleet, sandbox, to):
         move(fleet, sandbox, to)
 
 
-CHECKS = {check.__name__: check for check in (goes_on, again_and_home, by_all_names, refused, budgets, quota, undone, changed_meanwhile, finished_by_others, source_dies, drained,
+CHECKS = {check.__name__: check for check in (goes_on, again_and_home, by_all_names, refused, under_ceilings, said_inside, papers_of_another, left_half_way, budgets, quota, undone, changed_meanwhile, finished_by_others, source_dies, drained,
                                               gateway_without_etcd, gateway_dies)}
 
 
@@ -504,5 +602,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="cordon-secrets-", dir="/var/tmp") as stores:
         for number in (1, 2, 3):
             os.mkdir(f"{stores}/{number}", 0o700)
-        sys.exit(run(CHECKS, lambda programs: Fleet(programs, nodes=3, gateways=2, slots=20, indexes=1, tools=("/usr/bin/sleep", "/usr/bin/stat"),
+        sys.exit(run(CHECKS, lambda programs: Fleet(programs, nodes=3, gateways=2, slots=20, indexes=1, tools=("/usr/bin/sleep", "/usr/bin/stat", "/usr/bin/perl"),
                                                     floor=FLOOR + f"secrets = {stores}/{{number}}\n")))

@@ -13,6 +13,7 @@ const operationNames = [
   'sandbox.create', 'sandbox.read', 'sandbox.change', 'sandbox.destroy', 'process.start', 'process.read', 'process.input', 'process.signal',
   'file.read', 'file.write', 'tunnel.open', 'secret.write', 'secret.list', 'secret.delete', 'event.read', 'metrics.read', 'node.read',
   'node.drain', 'token.revoke', 'key.create', 'key.list', 'key.delete', 'audit.read', 'node.configure',
+  'sandbox.move',
 ]
 const budgetNames = ['sandboxes', 'creates_per_minute', 'processes', 'milli_cpus', 'memory_bytes', 'disk_bytes', 'egress_bytes']
 

@@ -36,6 +36,12 @@ Result<Meant> meant_by(const Call& call) {
   return Meant{std::move(id), std::move(move)};
 }
 
+// A node by itself has nowhere to send anything, and nobody to take it from.
+Status is_of_fleet(const node::Settings& settings) {
+  if (settings.fleet) return {};
+  return Error{Errc::not_found, "this node is in no fleet: no sandbox moves from or to it"};
+}
+
 bool is_node_name(std::string_view text) {
   return !text.empty() && text.size() <= 16 &&
          text.find_first_not_of("0123456789.") == std::string_view::npos;
@@ -44,6 +50,7 @@ bool is_node_name(std::string_view text) {
 }  // namespace
 
 async::Task<void> Rest::leave_sandbox(Call& call) {
+  CO_TRY_DO(is_of_fleet(parts_.settings));
   CO_TRY_DO(only_known(call, {"move"}));
   CO_TRY(std::string move, move_of(call));
   CO_TRY(const std::string body, co_await call.exchange.read_body(wire::kLargestRequest));
@@ -110,13 +117,22 @@ async::Task<void> Rest::stay_sandbox(Call& call) {
 }
 
 async::Task<void> Rest::take_arrival(Call& call) {
-  CO_TRY_DO(only_known(call, {"move"}));
+  CO_TRY_DO(is_of_fleet(parts_.settings));
+  CO_TRY_DO(only_known(call, {"move", "sandbox"}));
   CO_TRY(std::string move, move_of(call));
+  const auto sandbox = call.query.find("sandbox");
+  if (sandbox == call.query.end()) {
+    co_return Error{Errc::invalid, "query: `sandbox` is the id of the one that comes"};
+  }
   CO_TRY(std::string traveller, co_await call.exchange.read_body(kLargestTraveller));
   CO_TRY(const auto unit, unit_of(call));
   node::WhyNotAdmitted why;
-  const auto made = co_await parts_.residents.arrive(
-      {.traveller = std::move(traveller), .move = std::move(move), .unit = unit}, why);
+  node::Residents::ArriveOrder order{.sandbox = sandbox->second,
+                                     .traveller = std::move(traveller),
+                                     .move = std::move(move),
+                                     .standby = parts_.standby(),
+                                     .unit = unit};
+  const auto made = co_await parts_.residents.arrive(std::move(order), why);
   if (!made) co_return co_await answer_problem(call, problem_with(made.error(), why));
   co_return co_await answer_nothing(call);
 }

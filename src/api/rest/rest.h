@@ -57,6 +57,8 @@ class Rest {
     node::AuditFeed& feed;
     // What opens the services and the ports of one to clients of E2B.
     std::function<node::Residents::Doors(const node::Resident&)> doors;
+    // What runs from the start on in one that runs something for clients of E2B.
+    std::function<frame::Start()> standby;
     // As clients of E2B see it in a list; empty: they do not.
     std::function<std::string(const node::Resident&)> e2b_row;
     std::function<http::ServerCounts()> server;

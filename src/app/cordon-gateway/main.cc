@@ -87,7 +87,13 @@ asio::awaitable<void> follow_index(fleet::Indexes& indexes, etcd::Client& client
 // Without it sandboxes that were moved are asked for at home, which says where they went.
 asio::awaitable<void> follow_moved(etcd::Client& client, fleet::Moved& moved, fleet::Mover& mover) {
   const Status ended = co_await fleet::follow_moved(
-      client, moved, [&mover](const std::string& sandbox) { mover.finish_later(sandbox); });
+      client, moved, [&mover](const std::string& sandbox, bool was_before) {
+        if (was_before) {
+          mover.look_again(sandbox);
+        } else {
+          mover.finish_later(sandbox);
+        }
+      });
   log(LogLevel::error, "gateway", "where sandboxes are moved to is not followed any more",
       {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
 }

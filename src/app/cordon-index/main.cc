@@ -72,7 +72,7 @@ struct Parts {
 
 // Without it a list lacks what was moved.
 asio::awaitable<void> follow_moved(etcd::Client& client, fleet::Moved& moved) {
-  const Status ended = co_await fleet::follow_moved(client, moved, [](const std::string&) {});
+  const Status ended = co_await fleet::follow_moved(client, moved, [](const std::string&, bool) {});
   log(LogLevel::error, "index", "where sandboxes are moved to is not followed any more",
       {{"why", ended ? std::string{"it ended"} : ended.error().text()}});
 }

@@ -16,6 +16,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "api/e2b/face.h"
+#include "api/e2b/interpreter.h"
 #include "api/rest/rest.h"
 #include "async/block_on.h"
 #include "async/scope.h"
@@ -329,6 +330,7 @@ async::Task<void> serve(Opened& opened) {
                   .sealing = sealing,
                   .feed = feed,
                   .doors = [&e2b](const node::Resident& one) { return e2b.doors_of(one); },
+                  .standby = [] { return api::e2b::supervisor_standby(); },
                   .e2b_row = [&e2b](const node::Resident& one) { return e2b.row_of(one); },
                   .server = [&] { return server->counts(); },
                   .new_request_id = new_request_id}};
