@@ -131,7 +131,8 @@ void CellIndex::count_one(const Row& row, bool is_more) {
 }
 
 void CellIndex::settle(const Row& row) {
-  if (!row.unit.empty()) settled_(row.tenant, row.unit);
+  // What is not counted has used none.
+  if (!row.unit.empty() && row.is_counted) settled_(row.tenant, row.unit);
 }
 
 Status CellIndex::put(Told& told, std::string id, Row row) {

@@ -2,7 +2,6 @@
 #include "fleet/census_readers.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -43,6 +42,7 @@ void CensusReaders::begin_term(std::optional<std::uint64_t> number) {
   term_ = number;
   term_began_ = clock_.ticks();
   found_.reset();
+  ahead_of_us_.clear();
   for (const NodeId node : nodes_.roster().all()) index_.forget(node);
 }
 
@@ -124,7 +124,7 @@ async::Task<void> CensusReaders::read_lines(NodeId node, std::uint64_t term) {
   NodeAnswer answer{*connection};
   CO_TRY(http::ResponseHead head, co_await async::within(kSilence, answer.head()));
   nodes_.heard(node, head.fields);
-  if (head.status == kConflict) election_.overtaken();
+  if (head.status == kConflict) overtaken_at(node);
   if (head.status != 200) {
     co_return Error{Errc::unavailable, fmt::format("it answers {}", head.status)};
   }
@@ -138,6 +138,15 @@ async::Task<void> CensusReaders::read_lines(NodeId node, std::uint64_t term) {
     if (is_whole) news_.cancel();
   }
   co_return Status{};
+}
+
+// One that lies would have index after index give up.
+void CensusReaders::overtaken_at(NodeId node) {
+  ahead_of_us_.insert(node);
+  const auto living = std::ranges::count_if(nodes_.roster().all(), [&](NodeId one) {
+    return nodes_.standing(one).value_or(Standing::dead) != Standing::dead;
+  });
+  if (2 * ahead_of_us_.size() > static_cast<std::size_t>(living)) election_.overtaken();
 }
 
 asio::awaitable<void> CensusReaders::read(NodeId node, std::uint64_t term) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -64,6 +65,8 @@ class CensusReaders {
   asio::awaitable<void> find_nodes(std::uint64_t term);
   asio::awaitable<void> read(NodeId node, std::uint64_t term);
   async::Task<void> read_lines(NodeId node, std::uint64_t term);
+  // A node says that it has heard of a later index. More than half of them are believed.
+  void overtaken_at(NodeId node);
 
   etcd::Client& client_;
   std::uint16_t cell_;
@@ -81,6 +84,7 @@ class CensusReaders {
     std::chrono::milliseconds pause = kPause;  // longer for one that says what no node says
   };
   std::map<NodeId, Reader> readers_;
+  std::set<NodeId> ahead_of_us_;     // by their own word, in this term
   mutable asio::steady_timer news_;  // never fires: cancelled when a node has said all
 };
 

@@ -88,6 +88,7 @@ struct Streams {
   struct Part {
     bool is_running = false;
     bool was_let_in = false;
+    bool is_refused = false;  // by its latest word
     Ticks not_before{};
     std::chrono::seconds pause = kFirstPause;
   };
@@ -97,9 +98,18 @@ struct Streams {
   std::deque<Heard> heard;
   std::size_t bytes = 0;  // of what is heard
   std::map<NodeId, Part> parts;
-  // A node that has let us in with these rights does so no more: they were taken back, and the
-  // node may have heard of it before we do.
-  bool is_taken_back = false;
+  // Nodes that have let us in with these rights do so no more: they were taken back, and nodes may
+  // have heard of it before we do. One alone may lie: as many as still tell are believed.
+  bool is_taken_back() const {
+    std::size_t refuse = 0;
+    std::size_t tell = 0;
+    for (const auto& [node, part] : parts) {
+      if (!part.was_let_in) continue;
+      if (part.is_refused) ++refuse;
+      if (!part.is_refused && part.is_running) ++tell;
+    }
+    return refuse > 0 && refuse >= tell;
+  }
   asio::steady_timer news;  // never fire: cancelled when there is something, or room
   asio::steady_timer room;
 };
@@ -113,11 +123,10 @@ asio::awaitable<void> read_events(std::shared_ptr<Streams> streams, Nodes& nodes
     NodeAnswer answer{*connection};
     CO_TRY(http::ResponseHead head, co_await answer.head());
     from.heard(of, head.fields);
-    bool& was_let_in = to.parts[of].was_let_in;
-    const bool is_refused = head.status == 401 || head.status == 403;
-    if (is_refused && was_let_in) to.is_taken_back = true;
+    Streams::Part& part = to.parts[of];
+    part.is_refused = head.status == 401 || head.status == 403;
     if (head.status != 200) co_return Error{Errc::unavailable, "it refuses to tell"};
-    was_let_in = true;
+    part.was_let_in = true;
     std::string held;
     for (;;) {
       CO_TRY(const std::string piece, co_await answer.next());
@@ -253,7 +262,7 @@ async::Task<void> Gateway::stream_events(Asked& asked) {
           }
           if (!wanted.follows && !streams->is_any_running() && streams->heard.empty()) break;
           if (of->exchange.is_draining()) break;
-          if (streams->is_taken_back) {
+          if (streams->is_taken_back()) {
             written = Error{Errc::denied, "a node says that the token holds no more"};
             break;
           }

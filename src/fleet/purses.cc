@@ -180,9 +180,10 @@ async::Task<wire::Unit> Purses::take(std::string tenant, std::uint16_t cell) {
     Purse& purse = purses_[whose];
     const Ticks now = clock_.ticks();
     purse.drop_late(now);
-    // Of an index that another has followed nothing is taken any more.
+    // Of an index that another has followed nothing is taken any more; of one that we have not yet
+    // heard of by etcd all.
     if (const auto acts = indexes_.number(cell)) {
-      std::erase_if(purse.held, [acts](const Held& one) { return one.unit.index != *acts; });
+      std::erase_if(purse.held, [acts](const Held& one) { return one.unit.index < *acts; });
     }
     if (!purse.held.empty()) {
       const wire::Unit unit = purse.held.back().unit;
@@ -216,7 +217,12 @@ void Purses::give_back(const std::string& tenant, std::uint16_t cell, const wire
 void Purses::drop(std::uint16_t cell, const wire::Unit& unit) {
   for (auto& [whose, purse] : purses_) {
     if (whose.second != cell) continue;
-    std::erase_if(purse.held, [&unit](const Held& one) { return one.unit.index <= unit.index; });
+    // The index may be the same, and the node alone in error: then others are to have them.
+    std::erase_if(purse.held, [&](const Held& one) {
+      if (one.unit.index > unit.index) return false;
+      purse.unused.push_back(one.unit);
+      return true;
+    });
   }
 }
 

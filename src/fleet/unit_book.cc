@@ -13,7 +13,7 @@ void UnitBook::begin(std::uint64_t index) {
 void UnitBook::settle(const std::string& tenant, const wire::Unit& unit) {
   if (unit.index != index_) return;
   const auto found = accounts_.find(tenant);
-  if (found != accounts_.end()) found->second->units.settle(unit.number);
+  if (found != accounts_.end()) found->second->units.settle(names_.number_of(unit.number));
 }
 
 void UnitBook::forget_void(Ticks all_read) {
@@ -26,11 +26,13 @@ UnitBook::Shared UnitBook::account(const std::string& tenant) {
   return account;
 }
 
-TenantUnits::Chunk UnitBook::take(Account& account, std::uint64_t running, std::uint32_t wanted,
-                                  Ticks now) {
+std::vector<std::uint64_t> UnitBook::take(Account& account, std::uint64_t running,
+                                          std::uint32_t wanted, Ticks now) {
   const TenantUnits::Chunk chunk = account.units.take(next_, running, wanted, now);
-  next_ += chunk.count;
-  return chunk;
+  std::vector<std::uint64_t> named;
+  named.reserve(chunk.count);
+  for (std::uint32_t at = 0; at < chunk.count; ++at) named.push_back(names_.name_of(next_++));
+  return named;
 }
 
 }  // namespace cordon::fleet

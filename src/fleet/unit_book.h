@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "fleet/tenant_units.h"
+#include "fleet/unit_names.h"
 #include "wire/unit.h"
 
 namespace cordon::fleet {
@@ -52,12 +54,15 @@ class UnitBook {
   void close(const std::string& tenant) { accounts_.erase(tenant); }
   const std::map<std::string, Shared>& accounts() const noexcept { return accounts_; }
 
-  TenantUnits::Chunk take(Account& account, std::uint64_t running, std::uint32_t wanted, Ticks now);
+  // Numbers as they are handed out.
+  std::vector<std::uint64_t> take(Account& account, std::uint64_t running, std::uint32_t wanted,
+                                  Ticks now);
 
  private:
   Cell cell_;
   std::optional<std::uint64_t> index_;
   std::uint64_t next_ = 1;
+  UnitNames names_{UnitNames::new_key()};
   std::map<std::string, Shared> accounts_;
 };
 

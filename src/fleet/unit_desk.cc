@@ -128,20 +128,19 @@ async::Task<UnitDesk::Answer> UnitDesk::take(std::string tenant, std::uint32_t w
     const Ticks now = clock_.ticks();
     account->asked_at = now;
     if (account->is_claimed) {
-      const auto chunk = book_.take(*account, index_.count(tenant), wanted, now);
+      const auto taken = book_.take(*account, index_.count(tenant), wanted, now);
       // The ledger was asked just now, and whoever gives something back is heard of.
       const bool is_known_empty =
           now - account->conferred_at < kTurn && account->units.quota().known().pool() <= 0;
-      if (chunk.count > 0 || round >= kRounds || is_known_empty) {
+      if (!taken.empty() || round >= kRounds || is_known_empty) {
         Answer answer{.units = {},
                       .allowed = account->units.quota().allowed(now),
                       .used = account->units.quota().used(),
                       .unread = readers_.unread(kUnread)};
         const auto before =
             std::chrono::floor<std::chrono::seconds>(clock_.wall()) + TenantUnits::kTaken;
-        for (std::uint64_t at = 0; at < chunk.count; ++at) {
-          answer.units.push_back(
-              {.index = now_by, .number = chunk.first + at, .before = WallTime{before}});
+        for (const std::uint64_t number : taken) {
+          answer.units.push_back({.index = now_by, .number = number, .before = WallTime{before}});
         }
         co_return answer;
       }
