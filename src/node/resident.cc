@@ -29,6 +29,7 @@ Resident::Resident(const asio::any_io_executor& executor, const Clock& clock, Re
     : executor_{executor},
       clock_{clock},
       facts_{std::move(facts)},
+      until_{facts_.until.value_or(ticks_at(facts_.expires))},
       lowered_{std::move(lowered)},
       sandbox_{std::move(sandbox)},
       watch_{lowered_.plan, lowered_.budgets, sandbox_->groups(), sandbox_->pid()},
@@ -66,8 +67,8 @@ asio::awaitable<bool> Resident::serve_until_told(async::Scope& scope) {
   for (auto& act : beside_) scope.spawn(std::move(act));
   beside_.clear();
   while (!is_ending()) {
-    const auto left = facts_.expires - clock_.wall();
-    if (left <= std::chrono::milliseconds{0}) {
+    const auto left = until_ - clock_.ticks();
+    if (left <= Ticks::duration{0}) {
       const auto life = std::chrono::ceil<std::chrono::seconds>(facts_.expires - facts_.created);
       const auto seconds = static_cast<std::uint64_t>(life.count());
       end({Ending::wall_time, seconds, seconds, {}});
@@ -226,6 +227,7 @@ void Resident::count_output(std::uint64_t bytes) {
 void Resident::set_expires(WallTime expires) {
   ++changes_;
   facts_.expires = expires;
+  until_ = ticks_at(expires);
   told_.cancel();
 }
 

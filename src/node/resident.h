@@ -44,6 +44,9 @@ struct ResidentFacts {
   std::vector<HeldGrant> grants{};  // of secrets of the tenant
   std::vector<Charge> charges{};    // in the accounts of the tokens that it was made with
   Papers papers{};
+  // When it expires by the clock that never jumps, where that is known; else reckoned when it
+  // lives.
+  std::optional<Ticks> until{};
 };
 
 // Used from the loop's thread only. Shared by the table and by those who wait on it.
@@ -176,9 +179,15 @@ class Resident {
   void forget_finished();
   void count_output(std::uint64_t bytes);
 
+  // In so much time that passes, whatever the clock of the wall does meanwhile.
+  Ticks ticks_at(WallTime expires) const {
+    return clock_.ticks() + std::chrono::duration_cast<Ticks::duration>(expires - clock_.wall());
+  }
+
   asio::any_io_executor executor_;
   const Clock& clock_;
   ResidentFacts facts_;
+  Ticks until_;
   plan::Lowered lowered_;
   std::unique_ptr<sandbox::Sandbox> sandbox_;
   Watch watch_;

@@ -260,7 +260,8 @@ async::Task<std::shared_ptr<Resident>> Residents::create(CreateOrder order,
                       .expires = now + prepared->admitted.life,
                       .labels = std::move(labels),
                       .grants = prepared->admitted.grants,
-                      .charges = prepared->budget.charges()};
+                      .charges = prepared->budget.charges(),
+                      .until = parts_.clock.ticks() + prepared->admitted.life};
   // What is built is where it is built.
   if (order.purpose == Purpose::use) facts.papers.documents = papers_of(prepared->admitted.policy);
   // Who left without a key to come back with will never know of it.
