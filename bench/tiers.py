@@ -83,7 +83,7 @@ def bare_words(kernel, size):
     return ["-M", "microvm,acpi=on,pit=on,pic=on,rtc=on,isa-serial=off,pcie=off,usb=off", "-accel", "tcg,thread=single,tb-size=64", "-cpu", "max",
             "-m", f"{size}M", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(kernel / "vmlinux"),
             "-initrd", str(kernel / "bare-initramfs"), "-append",
-            "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests random.trust_cpu=off net.ifnames=0 ipv6.disable=1 "
+            "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests random.trust_cpu=off net.ifnames=0 ipv6.disable=1 rcupdate.rcu_expedited=1 "
             f"tsc_early_khz={kilohertz} tsc=reliable mitigations=off lsm=landlock,yama cgroup_disable=memory psi=0 nowatchdog", "-device", "virtio-serial-device,max_ports=3"]
 
 

@@ -16,11 +16,13 @@ constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 // Of what translated instructions take.
 constexpr unsigned kTranslations = 64;
 
+// One processor waits for itself at once where it is told to: else each driver, group and link that
+// is made waits for the next ticks of its clock.
 std::string kernel_words(const frame::Machine& machine, MachineStart start,
                          std::uint64_t kilohertz) {
   std::string words =
       "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
-      "random.trust_cpu=off net.ifnames=0 ipv6.disable=1";
+      "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 rcupdate.rcu_expedited=1";
   if (!machine.kvm) {
     // Each path through the kernel is translated: what nobody has written a policy for is left out,
     // and what would be counted for nobody.

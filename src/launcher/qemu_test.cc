@@ -15,7 +15,8 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kWords =
     "quiet loglevel=0 panic=-1 reboot=t audit=0 apparmor=0 selinux=0 cryptomgr.notests "
-    "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 tsc_early_khz=2100000 tsc=reliable "
+    "random.trust_cpu=off net.ifnames=0 ipv6.disable=1 rcupdate.rcu_expedited=1 "
+    "tsc_early_khz=2100000 tsc=reliable "
     "mitigations=off lsm=landlock,yama cgroup_disable=memory psi=0 nowatchdog";
 
 frame::LaunchPlan in_machine() {
