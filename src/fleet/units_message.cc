@@ -98,6 +98,7 @@ std::string to_json(const UnitsAnswer& answer) {
   json.number("allowed", answer.allowed);
   json.number("used", answer.used);
   std::vector<std::string> unread;
+  unread.reserve(answer.unread.size());
   for (const NodeId node : answer.unread) unread.push_back(to_string(node));
   json.texts("unread", unread);
   json.end_object();

@@ -63,6 +63,7 @@ Status Loop::settle() {
   }
   const Status made = starter_.begin();
   if (!made) return fall("spawner", made.error().cause().value());
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): as above
   return setup_->standby ? begin_standby(*setup_->standby) : Status{};
 }
 

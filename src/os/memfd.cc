@@ -3,11 +3,13 @@
 #include "os/memfd.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <thread>
 #include <unistd.h>
 
 #include "os/file.h"
@@ -17,6 +19,8 @@ namespace cordon::os {
 namespace {
 
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+constexpr int kSealTries = 10;
+constexpr std::chrono::milliseconds kBetweenSealTries{20};
 
 }  // namespace
 
@@ -30,9 +34,13 @@ Result<Fd> memfd_create(const char* name, Executable executable) {
   return Fd{fd};
 }
 
+// A kernel that is just moving one of its pages about waits for that itself, but not for long.
 Status seal(const Fd& memfd) {
-  if (::fcntl(memfd.get(), F_ADD_SEALS, kSeals) != 0) return Error::from_errno("fcntl F_ADD_SEALS");
-  return {};
+  for (int left = kSealTries;; --left) {
+    if (::fcntl(memfd.get(), F_ADD_SEALS, kSeals) == 0) return {};
+    if (errno != EBUSY || left == 0) return Error::from_errno("fcntl F_ADD_SEALS");
+    std::this_thread::sleep_for(kBetweenSealTries);
+  }
 }
 
 Result<bool> is_sealed(const Fd& memfd) {

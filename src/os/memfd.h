@@ -17,7 +17,8 @@ enum class Executable : std::uint8_t { no, yes };
 // kernel since 6.3 and is a wish before.
 Result<Fd> memfd_create(const char* name, Executable executable = Executable::no);
 
-// Fixes content and size for good, for every holder. Before: no writable mapping exists.
+// Fixes content and size for good, for every holder. Before: no writable mapping exists; one that
+// is about to go, or a page that the kernel holds, is waited for, a fifth of a second at most.
 Status seal(const Fd& memfd);
 
 // True when nobody can change content or size, nor take seals back. Ask it of a memfd that came

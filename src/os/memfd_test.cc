@@ -2,8 +2,11 @@
 #include "os/memfd.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -36,6 +39,22 @@ TEST(Memfd, SealEndsEveryChange) {
   EXPECT_EQ(write.error().cause().value(), EPERM);
   EXPECT_NE(::ftruncate(memfd->get(), 0), 0);
   EXPECT_NE(::ftruncate(memfd->get(), 9), 0);
+}
+
+TEST(Memfd, IsSealedWhenWhoStillHoldsAPageLetsGo) {
+  const auto memfd = memfd_create("scratch");
+  ASSERT_TRUE(memfd && write_all(*memfd, "abc"));
+  void* const page = ::mmap(nullptr, 3, PROT_READ | PROT_WRITE, MAP_SHARED, memfd->get(), 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const Status early = seal(*memfd);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().cause().value(), EBUSY) << "not for ever";
+  const std::jthread lets_go{[page] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{30});
+    ::munmap(page, 3);
+  }};
+  const Status late = seal(*memfd);
+  EXPECT_TRUE(late) << late.error().text();
 }
 
 TEST(Memfd, SealedFromBytesReadsFromTheStart) {
