@@ -251,18 +251,20 @@ void Starter::give_up(std::vector<StartEvent>& events) {
   }
 }
 
-std::vector<StartEvent> Starter::advance() {
-  std::vector<StartEvent> events;
-  if (deadline_ && Clock::now() >= *deadline_) {
-    events = hear();  // it may have answered in time
-    if (deadline_ && Clock::now() >= *deadline_) {
-      if (is_idle()) {
-        retire();
-      } else {
-        give_up(events);
-      }
-    }
+std::vector<StartEvent> Starter::heed_deadline() {
+  if (!deadline_ || Clock::now() < *deadline_) return {};
+  std::vector<StartEvent> events = hear();  // it may have answered in time
+  if (!deadline_ || Clock::now() < *deadline_) return events;
+  if (is_idle()) {
+    retire();
+  } else {
+    give_up(events);
   }
+  return events;
+}
+
+std::vector<StartEvent> Starter::advance() {
+  std::vector<StartEvent> events = heed_deadline();
   while (!waiting_.empty() && !started_) {
     if (pid_ == 0) {
       ensure_spawner(events);

@@ -120,6 +120,7 @@ class Starter {
   bool is_idle() const noexcept { return ready_ && waiting_.empty(); }
   void await_idle();
   void take(const SpawnerReport& report, std::vector<os::Fd> fds, std::vector<StartEvent>& events);
+  std::vector<StartEvent> heed_deadline();
   void give_up(std::vector<StartEvent>& events);
   // Not for ever for who kills them.
   bool may_make();

@@ -32,9 +32,8 @@ constexpr int kMostWakesOfAll = 32;
 
 std::optional<pid_t> number_in(std::string_view text) {
   pid_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || at != end) return std::nullopt;
+  const auto [at, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc{} || at != text.end()) return std::nullopt;
   return number;
 }
 

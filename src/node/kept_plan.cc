@@ -213,8 +213,37 @@ std::string kept_text(const plan::Lowered& lowered, const std::vector<HeldGrant>
   return text;
 }
 
+namespace {
+
+Error unreadable() { return {Errc::invalid, "a plan in the journal cannot be read"}; }
+
+struct PlanPart {
+  Kept held;
+  std::vector<std::uint16_t> ingress;
+  std::vector<frame::PathDocument> paths;
+  std::vector<frame::Response> responses;
+};
+
+Result<PlanPart> read_plan_part(std::string_view text) {
+  const auto bytes = from_base64(text);
+  if (!bytes) return unreadable();
+  ByteReader reader{as_bytes(*bytes)};
+  frame::FieldReader fields{reader};
+  PlanPart part;
+  TRY_DO(fields.get(part.held));
+  const auto version = part.held.version;
+  if (version >= kept::kWithoutPaths) TRY_DO(fields.get(part.ingress));
+  if (version >= kept::kWithoutResponses) TRY_DO(fields.get(part.paths));
+  if (version == kept::kPlanVersion) TRY_DO(fields.get(part.responses));
+  const bool is_known = version >= kept::kWithoutIngress && version <= kept::kPlanVersion;
+  if (!is_known || reader.left() != 0) return unreadable();
+  return part;
+}
+
+}  // namespace
+
 Result<KeptSandbox> read_kept(std::string_view text) {
-  const Error broken{Errc::invalid, "a plan in the journal cannot be read"};
+  const Error broken = unreadable();
   bool is_last = false;
   const std::string_view plan_part = cut_part(text, is_last).value_or("");
   const auto grants_part = cut_part(text, is_last);
@@ -236,20 +265,8 @@ Result<KeptSandbox> read_kept(std::string_view text) {
   if (papers_part) {
     TRY(papers, read_papers(*papers_part));
   }
-  const auto bytes = from_base64(plan_part);
-  if (!bytes) return broken;
-  ByteReader reader{as_bytes(*bytes)};
-  Kept held;
-  std::vector<std::uint16_t> ingress;
-  frame::FieldReader fields{reader};
-  TRY_DO(fields.get(held));
-  std::vector<frame::PathDocument> paths;
-  if (held.version >= kept::kWithoutPaths) TRY_DO(fields.get(ingress));
-  if (held.version >= kept::kWithoutResponses) TRY_DO(fields.get(paths));
-  std::vector<frame::Response> responses;
-  if (held.version == kept::kPlanVersion) TRY_DO(fields.get(responses));
-  const bool is_known = held.version >= kept::kWithoutIngress && held.version <= kept::kPlanVersion;
-  if (!is_known || reader.left() != 0) return broken;
+  TRY(PlanPart part, read_plan_part(plan_part));
+  auto& [held, ingress, paths, responses] = part;
   TRY(const frame::ReceivedPlan plan, frame::decode_plan(as_bytes(held.plan)));
   plan::Lowered lowered{.plan = plan.plan(),
                         .enforcement = {.reported = std::move(held.reported)},
