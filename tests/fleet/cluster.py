@@ -54,8 +54,8 @@ def free_ports(count):
     return ports
 
 
-def openssl(*words):
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
+def openssl(*words, environment=None):
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, env=environment)
 
 
 class Certificates:

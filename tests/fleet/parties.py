@@ -86,21 +86,26 @@ class Network:
 
 
 class Certificates:
-    """One authority, and whoever it certifies."""
+    """One authority, and whoever it certifies. `environment`: as a fleet's."""
 
-    def __init__(self, place):
-        self.place = place
+    number = 0
+
+    def __init__(self, place, environment=lambda party: None):
+        self.place, self.environment = place, environment
         self.authority = place / "authority.pem"
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=authority",
+        self._openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=authority",
                 "-keyout", place / "authority.key", "-out", self.authority)
+
+    def _openssl(self, *words):
+        openssl(*words, environment=self.environment(self))
 
     def make(self, name, *also, days=1):
         """`also`: "IP:10.0.0.1", "DNS:node-1-2"."""
         files = self.place / f"{name}.pem", self.place / f"{name}.key"
         request, extensions = self.place / f"{name}.csr", self.place / f"{name}.ext"
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}", "-keyout", files[1], "-out", request)
+        self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}", "-keyout", files[1], "-out", request)
         extensions.write_text(f"subjectAltName={','.join((f'DNS:{name}', *also))}\n")
-        openssl("x509", "-req", "-days", days, "-in", request, "-CA", self.authority, "-CAkey", self.place / "authority.key", "-CAcreateserial",
+        self._openssl("x509", "-req", "-days", days, "-in", request, "-CA", self.authority, "-CAkey", self.place / "authority.key", "-CAcreateserial",
                 "-extfile", extensions, "-out", files[0])
         for file in files:
             file.chmod(0o644)     # programs of several users read them
@@ -373,7 +378,7 @@ class Fleet:
         self.base.chmod(0o755)
         self.network = Network()
         (self.base / "certificates").mkdir()
-        self.certificates = Certificates(self.base / "certificates")
+        self.certificates = Certificates(self.base / "certificates", self.environment)
         self.root_key = self.base / "root.key"
         subprocess.run([self.programs / "cordon", "token", "key", self.root_key], capture_output=True, check=True)
         (self.base / "etcd").mkdir()
