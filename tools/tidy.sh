@@ -4,21 +4,6 @@
 # name, or where there is none with the first two that include it; `all` reads it with every one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# A directory of its own: in build/dev a file may be compiled together with others (CORDON_UNITY), and has no command.
-cmake --preset dev -B build/tidy --log-level=WARNING >/dev/null
-# What the build generates, and precompiled headers, must exist before a file that includes them is read.
-cmake --build build/tidy -j 2 --target cordon_generated cordon_pch cordon_asio_pch cordon_test_pch cordon_asio_test_pch \
-  cordon_plain_pch cordon_cli_pch >/dev/null
-# A file that is compiled twice, with sanitizers and for static programs, is read once.
-mkdir -p build/tidy/once
-python3 - <<'PYTHON'
-import json
-commands = {}
-for command in json.load(open("build/tidy/compile_commands.json")):
-    commands.setdefault(command["file"], command)
-json.dump(list(commands.values()), open("build/tidy/once/compile_commands.json", "w"))
-PYTHON
-
 if [ "${1:-changed}" = all ]; then
   files=$(git ls-files '*.cc')
 else
@@ -36,6 +21,21 @@ else
 fi
 [ -n "$files" ] || { echo "tidy: no file changed"; exit 0; }
 echo "tidy: $(echo "$files" | wc -l) files"
+# A directory of its own: in build/dev a file may be compiled together with others (CORDON_UNITY), and has no command.
+cmake --preset dev -B build/tidy --log-level=WARNING >/dev/null
+# What the build generates, and precompiled headers, must exist before a file that includes them is read.
+cmake --build build/tidy -j 2 --target cordon_generated cordon_pch cordon_asio_pch cordon_test_pch cordon_asio_test_pch \
+  cordon_plain_pch cordon_cli_pch >/dev/null
+# A file that is compiled twice, with sanitizers and for static programs, is read once.
+mkdir -p build/tidy/once
+python3 - <<'PYTHON'
+import json
+commands = {}
+for command in json.load(open("build/tidy/compile_commands.json")):
+    commands.setdefault(command["file"], command)
+json.dump(list(commands.values()), open("build/tidy/once/compile_commands.json", "w"))
+PYTHON
+
 run() {
   xargs -r -P 2 -n 2 clang-tidy-19 -p build/tidy/once --quiet "$@" \
     2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
