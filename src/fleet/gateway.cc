@@ -202,9 +202,12 @@ asio::awaitable<void> Gateway::until_invalid(const Asked& asked) {
 }
 
 async::Task<void> Gateway::serve_while_valid(Asked& asked) {
-  return async::unless(
+  auto served = co_await async::unless(
       until_invalid(asked), [this, &asked] { return is_invalid(asked); }, serve_counted(asked),
       Error{Errc::denied, "the token was revoked, or has expired"});
+  // A stream that a right ends with is cut by no failure of ours.
+  if (!served && is_invalid(asked)) asked.exchange.break_off();
+  co_return served;
 }
 
 // Of one tenant, and of all those who ask the inside of one sandbox without saying who they are.

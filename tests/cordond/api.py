@@ -495,6 +495,7 @@ def revoked_tokens(node):
         with node.client(token=other) as client:
             equal(client.ask("POST", process + "/signal", {"signal": "KILL", "group": True}).status, 204)
         equal(list(goes_on)[-1]["event"], "exit", "the stream of another token")
+        equal(operator.counts()["cordon_http_failed_total"], "0", "a stream that was cut counts as a failure of the node:")
     node.end(node.node, signal.SIGKILL)
     node.start_node()
     with node.client(token=token) as client, node.client(token=other) as still:

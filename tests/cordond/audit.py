@@ -65,8 +65,7 @@ def signed_by_another(node):
     told = sealed(node)
     expect(told["ok"] and not told["key_from_log"] and len(told["keys"]) == 1, told)
     with node.client() as client:
-        lines = client.ask("GET", "/metrics").body.decode().splitlines()
-    counts = dict(line.split() for line in lines if line.startswith("cordon_audit_"))
+        counts = client.counts()
     expect(int(counts["cordon_audit_records"]) >= int(counts["cordon_audit_signed"]) >= told["sealed"] > 0, counts, told)
     notary, = node.pids_of("cordon-notary")
     facts = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{notary}/status").read_text().splitlines() if ":\t" in line)

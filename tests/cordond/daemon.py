@@ -96,6 +96,10 @@ class Client:
         for line in got:
             yield json.loads(line)
 
+    def counts(self):
+        """What /metrics says: texts by name."""
+        return dict(line.rsplit(" ", 1) for line in self.ask("GET", "/metrics").body.decode().splitlines() if not line.startswith("#"))
+
 
 class Daemon:
     """A context: all that it made is gone at its end, also on failure."""

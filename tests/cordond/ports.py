@@ -229,8 +229,7 @@ def a_bad_server(node):
             except http.client.IncompleteRead as cut:
                 equal(cut.partial, b"only this")
         with node.client() as client:
-            counts = dict(line.split() for line in client.ask("GET", "/metrics").body.decode().splitlines() if not line.startswith("#"))
-            equal(counts["cordon_http_failed_total"], "0", "what a sandbox does counts as a failure of the node:")
+            equal(client.counts()["cordon_http_failed_total"], "0", "what a sandbox does counts as a failure of the node:")
         # One that is silent goes with its client, and with its sandbox.
         with node.client() as client:
             client.connection.request("GET", port + "/silent")

@@ -84,8 +84,7 @@ def at_the_limit(fleet):
 def units_asked(gateway):
     """How many questions for units it has asked."""
     with gateway.client() as client:
-        lines = client.ask("GET", "/metrics").body.decode().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("cordon_gateway_units_asked_total "))
+        return int(client.counts()["cordon_gateway_units_asked_total"])
 
 
 def lowered(fleet):

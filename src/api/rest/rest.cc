@@ -108,9 +108,12 @@ bool Rest::is_invalid(const Call& call) const {
 }
 
 async::Task<void> Rest::serve_while_valid(Call& call, const Route& route) {
-  return async::unless(
+  auto served = co_await async::unless(
       until_invalid(call), [this, &call] { return is_invalid(call); }, (this->*route.handler)(call),
       Error{Errc::denied, "the token was revoked, or has expired"});
+  // A stream that a right ends with is cut by no failure of ours.
+  if (!served && is_invalid(call)) call.exchange.break_off();
+  co_return served;
 }
 
 async::Task<void> Rest::handle(http::Exchange& exchange) {
