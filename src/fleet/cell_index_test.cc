@@ -120,6 +120,29 @@ TEST_F(IndexOf, ANodeThatTellsMoreThanAnyHasIsNotReadOn) {
   EXPECT_LT(rows, 100U);
 }
 
+// What docs/fleet.md says of a node whose tenants have as long labels as they can.
+TEST_F(IndexOf, HasRoomForANineteenthOfNineteenHundredLongRows) {
+  constexpr std::size_t kBytes = (std::size_t{64} << 20U) / 19;
+  CellIndex part{[](std::string_view, NodeId) { return true; },
+                 [](const auto&, const auto&) {},
+                 {.rows = 1000, .bytes = kBytes}};
+  std::string labels;
+  for (int number = 0; number < 64; ++number) {
+    std::string value;
+    for (int quote = 0; quote < 32; ++quote) value += R"(\")";
+    labels += fmt::format(R"({}"{:032}":"{}")", number == 0 ? "" : ",", number, value);
+  }
+  const std::string enforcement(std::size_t{3} << 10U, 'x');
+  part.begin(kOne);
+  for (int number = 0; number < 100; ++number) {
+    const std::string row = fmt::format(
+        R"({{"sandbox":{{"id":"1-{0}","tenant":"a","labels":{{{1}}},"enforcement":["{2}"]}},)"
+        R"("e2b":{{"sandboxID":"1-{0}","state":"running","metadata":{{{1}}}}}}})",
+        number, labels, enforcement);
+    ASSERT_TRUE(part.took(kOne, row, kToldAt)) << number;
+  }
+}
+
 TEST_F(IndexOf, ARowOfE2bIsOfTheSameSandbox) {
   index_.begin(kOne);
   ASSERT_TRUE(took(kOne, R"({"sandbox":{"id":"1-a","tenant":"a"},"e2b":{"sandboxID":"1-a"}})"));

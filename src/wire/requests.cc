@@ -189,6 +189,13 @@ void read_labels(const Section& top, std::map<std::string, std::string>& into) {
       },
       "a label has a name of 1 to 128 bytes and a value of at most 128, without control characters",
       into);
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : into) bytes += name.size() + value.size();
+  if (bytes > kMostLabelBytes) {
+    top.problem("labels",
+                fmt::format("`labels`: {} bytes of names and values, at most {} are taken", bytes,
+                            kMostLabelBytes));
+  }
 }
 
 policy::PolicyDocument read_policy(const Value& tree, Problems& problems) {

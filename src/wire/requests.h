@@ -21,6 +21,8 @@ inline constexpr std::size_t kLongestArgument = std::size_t{128} << 10U;  // the
 inline constexpr std::size_t kMostVariables = 512;
 inline constexpr std::size_t kMostLabels = 64;
 inline constexpr std::size_t kLongestLabel = 128;  // of a name, and of a value
+// In all, names and values: lists of a whole fleet have them in memory.
+inline constexpr std::size_t kMostLabelBytes = std::size_t{4} << 10U;
 inline constexpr std::int64_t kLongestLife = std::int64_t{30} * 24 * 3600;  // seconds
 
 inline constexpr std::int64_t kMostTerminalSide = 4096;

@@ -86,6 +86,19 @@ std::string many_labels() {
   return all + "}}";
 }
 
+// 32 of 127 bytes each, and one whose value is `last`.
+std::string long_labels(const std::string& last) {
+  std::string all = R"({"command": ["a"], "labels": {)";
+  for (int i = 10; i < 42; ++i) {
+    all += '"' + std::to_string(i) + R"(":")" + std::string(125, 'x') + "\",";
+  }
+  return all + R"("last":")" + last + "\"}}";
+}
+
+TEST(RunRequest, TakesSoManyBytesOfLabels) {
+  EXPECT_EQ(wrong(long_labels(std::string(28, 'x'))), "");
+}
+
 const Wrong kWrong[] = {
     {"NoCommand", "{}", "request:1:1: `command` is missing: a list of texts, the program first"},
     {"AShellsLine", R"({"command": "ls -l"})",
@@ -116,6 +129,8 @@ const Wrong kWrong[] = {
     {"ALifeWithoutEnd", R"({"command": ["a"], "timeout_seconds": 2592001})",
      "request:1:39: `timeout_seconds`: 2592001 is out of range; allowed are 1 to 2592000"},
     {"TooManyLabels", many_labels(), "request:1:30: `labels`: 65 of them, at most 64 are taken"},
+    {"LabelsOfTooManyBytes", long_labels(std::string(29, 'x')),
+     "request:1:30: `labels`: 4097 bytes of names and values, at most 4096 are taken"},
     {"NoObject", "[]", "request:1:1: expected a table of keys, found a list"},
 };
 INSTANTIATE_TEST_SUITE_P(Body, RunRequestRefuses, testing::ValuesIn(kWrong),
