@@ -57,4 +57,12 @@ async::Task<void> keep_alive(Client& client, LeaseId lease, std::chrono::seconds
   }
 }
 
+async::Task<void> renew(Client& client, LeaseId lease, Client::Limit limit) {
+  const Client::Opened now = client.open(kKeepAlive);
+  const auto good_for = co_await ask(*now.stream, lease, limit);
+  if (good_for) co_return Status{};
+  if (is_passing(good_for.error().code())) client.failed(now.member);
+  co_return good_for.error();
+}
+
 }  // namespace cordon::etcd

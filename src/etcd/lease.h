@@ -22,4 +22,7 @@ LeaseId fresh_lease_id();
 async::Task<void> keep_alive(Client& client, LeaseId lease, std::chrono::seconds ttl,
                              std::function<void(Ticks until)> kept);
 
+// Asks once that it live its whole time from now on. `not_found`: it is gone.
+async::Task<void> renew(Client& client, LeaseId lease, Client::Limit limit = Client::kLimit);
+
 }  // namespace cordon::etcd

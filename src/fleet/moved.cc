@@ -2,6 +2,7 @@
 #include "fleet/moved.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -48,6 +49,11 @@ std::optional<NodeId> Moved::where(std::string_view sandbox) const {
 const Passage* Moved::passage(std::string_view sandbox) const {
   const auto found = passages_.find(sandbox);
   return found == passages_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Moved::names() const {
+  const auto all = std::views::keys(passages_);
+  return {all.begin(), all.end()};
 }
 
 std::vector<std::string> Moved::took(const std::map<std::string, etcd::KeyValue>& values) {

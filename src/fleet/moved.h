@@ -44,6 +44,8 @@ class Moved {
   // As etcd has it; null: it has nothing.
   const Passage* passage(std::string_view sandbox) const;
   std::size_t size() const noexcept { return passages_.size(); }
+  // Of all that etcd has.
+  std::vector<std::string> names() const;
 
   // All that etcd has. Gives what is new in it.
   std::vector<std::string> took(const std::map<std::string, etcd::KeyValue>& values);

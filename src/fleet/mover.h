@@ -70,6 +70,9 @@ class Mover {
   // The same, of one that may long be where it is: within a minute or two, with all others that
   // were there before us.
   void look_again(const std::string& sandbox);
+  // What etcd says of those that live lasts as long as they do, however often somebody has them
+  // live on. Until it is cancelled.
+  asio::awaitable<void> keep();
 
  private:
   struct Journey {
@@ -111,6 +114,7 @@ class Mover {
   async::Task<There> there_is(NodeId node, std::string sandbox);
   // Unless another move has written since. False: not known.
   async::Task<bool> remove(std::string sandbox, Passage passage);
+  async::Task<void> renew(std::string sandbox);
   asio::awaitable<void> finish_by_and_by(std::string sandbox);
   asio::awaitable<void> finish_after(std::chrono::milliseconds pause, std::string sandbox);
 

@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 
 #include "base/log.h"
+#include "etcd/lease.h"
 #include "etcd/sleep.h"
 #include "etcd/status.h"
 #include "fleet/mover.h"
@@ -21,22 +22,24 @@ constexpr int kPatientLooks = 150;
 constexpr std::chrono::seconds kBetweenPatientLooks{5};
 // After a start all are looked at once, not at a stroke.
 constexpr std::chrono::milliseconds kSpread{60'000};
+// A lease has as long as a sandbox may live without anybody's word: days, mostly.
+constexpr std::chrono::hours kBetweenRenewals{24};
+constexpr std::chrono::milliseconds kBetweenTwo{20};
 constexpr int kFound = 200;
 constexpr int kGone = 410;
 
 bool is_good(const Result<Nodes::Answer>& answer) { return answer && answer->status <= kLastGood; }
 
-etcd::LeaseId new_lease() {
+std::chrono::milliseconds any_within(std::chrono::milliseconds most) {
   std::random_device device;
-  const std::uint64_t high = device();
-  const std::uint64_t bits = (high << 32U | device()) & 0x7fff'ffff'ffff'ffffULL;
-  return etcd::LeaseId{static_cast<std::int64_t>(bits == 0 ? 1 : bits)};
+  std::uniform_int_distribution<std::int64_t> within{0, most.count()};
+  return std::chrono::milliseconds{within(device)};
 }
 
 }  // namespace
 
 async::Task<Mover::Written> Mover::write(Journey& journey) {
-  journey.lease = new_lease();
+  journey.lease = etcd::fresh_lease_id();
   const auto granted = co_await parts_.all.grant(journey.lease, journey.life);
   if (!granted) co_return Written::no;
   const std::string key = moved_key_of(journey.sandbox);
@@ -170,9 +173,29 @@ void Mover::finish_later(const std::string& sandbox) {
 
 void Mover::look_again(const std::string& sandbox) {
   if (scope_ == nullptr) return;
-  std::uniform_int_distribution<std::int64_t> within{0, kSpread.count()};
-  std::random_device device;
-  scope_->spawn(finish_after(std::chrono::milliseconds{within(device)}, sandbox));
+  scope_->spawn(finish_after(any_within(kSpread), sandbox));
+}
+
+asio::awaitable<void> Mover::keep() {
+  co_await etcd::sleep(any_within(kSpread));
+  for (;; co_await etcd::sleep(kBetweenRenewals)) {
+    for (const std::string& sandbox : parts_.moved.names()) {
+      static_cast<void>(co_await renew(sandbox));
+      co_await etcd::sleep(kBetweenTwo);
+    }
+  }
+}
+
+// Of one that is gone nothing is done: what is written of it goes when its time is over.
+async::Task<void> Mover::renew(std::string sandbox) {
+  const Passage* const passage = parts_.moved.passage(sandbox);
+  if (passage == nullptr) co_return Status{};
+  CO_TRY(const There there, co_await there_is(passage->to, sandbox));
+  if (there != There::lives) co_return Status{};
+  CO_TRY(const auto found, co_await parts_.all.range({.keys = etcd::only(moved_key_of(sandbox))}));
+  const bool has_lease = !found.values.empty() && found.values.front().lease != etcd::LeaseId::none;
+  if (!has_lease) co_return Status{};
+  co_return co_await etcd::renew(parts_.all, found.values.front().lease);
 }
 
 asio::awaitable<void> Mover::finish_after(std::chrono::milliseconds pause, std::string sandbox) {

@@ -389,6 +389,38 @@ def papers_of_another(fleet):
         gone(client, [sandbox, other])
 
 
+def used_of_lease(fleet, sandbox):
+    """Seconds of the time that etcd keeps where it is."""
+    (key,) = json.loads(fleet.etcd.control("get", f"/cordon/moved/{sandbox}", "--write-out=json"))["kvs"]
+    lease = json.loads(fleet.etcd.control("lease", "timetolive", f"{key['lease']:x}", "--write-out=json"))
+    return lease["granted-ttl"] - lease["ttl"]
+
+
+def lives_on(fleet):
+    """What is written of one that lives lasts while it does: gateways see to it when they start, and each day."""
+    source, target = fleet.nodes[:2]
+    with fleet.gateways[0].client(tenant="a") as client:
+        sandbox = on(fleet, client, source)
+        moved(fleet, sandbox, target)
+        time.sleep(4)
+        for gateway in fleet.gateways:
+            gateway.end(signal.SIGKILL)
+    # The node that had it cannot be asked.
+    source.daemon.end(source.daemon.node, signal.SIGKILL)
+    try:
+        began = time.monotonic()
+        before = used_of_lease(fleet, sandbox)
+        expect(before >= 4, "seconds of its time that have passed:", before)
+        for gateway in fleet.gateways:
+            gateway.start()
+        wait_until(lambda: used_of_lease(fleet, sandbox) < time.monotonic() - began, 90, "its time has begun anew:")
+    finally:
+        source.daemon.start_node()
+        fleet.settle()
+    with fleet.gateways[0].client(tenant="a") as client:
+        gone(client, [sandbox])
+
+
 def left_half_way(fleet):
     """Gateways that all died over a move: what is written of it is finished, or taken back, by the next that starts, with nobody asking."""
     source, target = fleet.nodes[:2]
@@ -594,7 +626,7 @@ def tried(fleet, sandbox, to):
         move(fleet, sandbox, to)
 
 
-CHECKS = {check.__name__: check for check in (goes_on, again_and_home, by_all_names, refused, under_ceilings, said_inside, papers_of_another, left_half_way, budgets, quota, undone, changed_meanwhile, finished_by_others, source_dies, drained,
+CHECKS = {check.__name__: check for check in (goes_on, again_and_home, by_all_names, refused, under_ceilings, said_inside, papers_of_another, left_half_way, lives_on, budgets, quota, undone, changed_meanwhile, finished_by_others, source_dies, drained,
                                               gateway_without_etcd, gateway_dies)}
 
 

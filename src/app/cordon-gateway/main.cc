@@ -166,6 +166,7 @@ async::Task<void> begin_and_serve(async::Scope& scope, Parts& parts) {
   scope.spawn(parts.spread.keep());
   parts.mover.live_in(scope);
   scope.spawn(follow_moved(*parts.global.client, parts.moved, parts.mover));
+  scope.spawn(parts.mover.keep());
   scope.spawn(parts.purses.keep());
   scope.spawn(serve_when_known(parts));
   log(LogLevel::info, "gateway", "serving",
