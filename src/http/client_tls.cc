@@ -7,10 +7,17 @@
 #include "http/tls_files.h"
 
 namespace cordon::http {
+namespace {
+
+constexpr std::size_t kAnswered = std::size_t{64} << 10U;  // read at once
+
+}  // namespace
 
 Result<ClientTls> ClientTls::create(const ClientTlsFiles& files) {
   TRY(OwnedContext context, client_context());
   SSL_CTX* const raw = context.get();
+  // Answers may be long, and who asks has few connections.
+  ::SSL_CTX_set_default_read_buffer_len(raw, kAnswered);
   TRY_DO(require_peers(raw, files.authorities, Towards::servers));
   if (!files.certificates.empty()) {
     TRY_DO(use_certificates(raw, files.certificates));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/forward.h"
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,37 @@ constexpr std::size_t kMostWithheld = std::size_t{64} << 10U;
 
 bool has_body(const Framing& framing) {
   return framing.kind == FramingKind::length || framing.kind == FramingKind::chunked;
+}
+
+struct Unwrapped {
+  std::string_view data;  // of the body, up to its end or the failure
+  std::string_view rest;  // behind its end
+  Status failure;
+};
+
+// What `bytes` have of the body, moved together: in one go it costs whoever gets it once what each
+// chunk would.
+Unwrapped unwrap(BodyReader& body, std::string& bytes) {
+  Unwrapped got{.data = {}, .rest = bytes, .failure = {}};
+  while (!got.rest.empty() && !body.done()) {
+    const auto piece = body.next(got.rest);
+    if (!piece) {
+      got.failure = piece.error();
+      break;
+    }
+    got.rest.remove_prefix(piece->consumed);
+    if (piece->data.empty()) continue;
+    if (got.data.empty()) {
+      got.data = piece->data;
+      continue;
+    }
+    // Never over what is to be read yet: the framing stood between.
+    const std::size_t end =
+        static_cast<std::size_t>(got.data.data() - bytes.data()) + got.data.size();
+    std::memmove(bytes.data() + end, piece->data.data(), piece->data.size());
+    got.data = std::string_view{got.data.data(), got.data.size() + piece->data.size()};
+  }
+  return got;
 }
 
 bool is_bodiless(int status) { return status == 204 || status == 304; }
@@ -162,14 +194,11 @@ async::Task<void> Forward::read_body(Framing framing, Take take) {
       is_kept_ = false;
       break;
     }
-    const std::string bytes = std::exchange(held_, {});
-    std::string_view left = bytes;
-    while (!left.empty() && !body.done()) {
-      CO_TRY(const Piece piece, body.next(left));
-      if (!piece.data.empty()) CO_TRY_DO(co_await take(piece.data));
-      left.remove_prefix(piece.consumed);
-    }
-    held_.assign(left);
+    std::string bytes = std::exchange(held_, {});
+    const Unwrapped got = unwrap(body, bytes);
+    if (!got.data.empty()) CO_TRY_DO(co_await take(got.data));
+    CO_TRY_DO(got.failure);
+    held_.assign(got.rest);
     allow(rules_.times.idle);
   }
   is_whole_ = true;

@@ -13,6 +13,16 @@ async::Task<void> tell_peer(Exchange& exchange) {
   co_return co_await exchange.answer(200, {}, "you are " + exchange.peer().certificate);
 }
 
+std::string long_text() {
+  std::string text;
+  for (int word = 0; text.size() < std::size_t{24} << 20U; ++word) text += std::to_string(word);
+  return text;
+}
+
+async::Task<void> tell_much(Exchange& exchange) {
+  co_return co_await exchange.answer(200, {}, long_text());
+}
+
 class HttpServerTls : public ::testing::Test {
  protected:
   ServerTlsFiles files(bool asks_clients) const {
@@ -33,6 +43,7 @@ class HttpServerTls : public ::testing::Test {
     const TestCertificate* shown = nullptr;
     int most = TLS1_3_VERSION;
     std::string protocols{};
+    std::chrono::milliseconds before_reading{0};
   };
   std::string ask(const ServerRig& rig, const Asking& asking) {
     const OwnedContext context{::SSL_CTX_new(::TLS_client_method())};
@@ -54,6 +65,7 @@ class HttpServerTls : public ::testing::Test {
     const std::string request = get("/", "Connection: close\r\n");
     if (::SSL_connect(ssl.get()) == 1 &&
         ::SSL_write(ssl.get(), request.data(), static_cast<int>(request.size())) > 0) {
+      std::this_thread::sleep_for(asking.before_reading);
       std::array<char, 4096> room{};
       for (int got = 0; (got = ::SSL_read(ssl.get(), room.data(), room.size())) > 0;)
         answer.append(room.data(), static_cast<std::size_t>(got));
@@ -105,6 +117,18 @@ TEST_F(HttpServerTls, TakesANewCertificateWithoutANewServer) {
   rig.set_tls(*ServerTls::create(files(false)));
   EXPECT_EQ(ask(rig, {}), "you are ");
   EXPECT_EQ(served_by_, "renewed");
+}
+
+// Records of a long write go out several at once, and wait together for who reads slowly.
+TEST_F(HttpServerTls, SendsLongAnswersWhole) {
+  const std::string text = long_text();
+  ServerRig::Setup much = setup(false);
+  much.handler = tell_much;
+  ServerRig rig{std::move(much)};
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const std::string got = ask(rig, {.most = version, .protocols = {}, .before_reading = 200ms});
+    EXPECT_TRUE(got == text) << got.size() << " of " << text.size();
+  }
 }
 
 TEST_F(HttpServerTls, EndsAHandshakeThatDoesNotCome) {

@@ -33,8 +33,15 @@ struct SocketBio {
 
   static int write(BIO* bio, const char* bytes, std::size_t size, std::size_t* put) {
     BIO_clear_retry_flags(bio);
+    Stream& to = stream(bio);
+    // Behind what is to go out yet, whoever says it.
+    if (to.is_gathering_ || !to.records_.empty()) {
+      to.records_.append(bytes, size);
+      *put = size;
+      return 1;
+    }
     boost::system::error_code error;
-    *put = stream(bio).socket_.write_some(asio::buffer(bytes, size), error);
+    *put = to.socket_.write_some(asio::buffer(bytes, size), error);
     if (error == asio::error::would_block || error == asio::error::try_again)
       BIO_set_retry_write(bio);
     return error ? 0 : 1;

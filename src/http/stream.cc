@@ -35,6 +35,9 @@ class Waiting {
 };
 
 constexpr std::chrono::seconds kRest{1};
+// The most that OpenSSL puts into a record; and how much of what is written goes out at once.
+constexpr std::size_t kRecord = SSL3_RT_MAX_PLAIN_LENGTH;
+constexpr std::size_t kAtOnce = std::size_t{64} << 10U;
 
 // What OpenSSL says of a failure is of that call then. Clearing where nothing is costs more than
 // looking.
@@ -170,13 +173,50 @@ Result<std::size_t> Stream::try_read(std::span<char> room, Wait& needs) {
   return size;
 }
 
+Result<std::size_t> Stream::make_record(std::span<const char> bytes, Wait& needs) {
+  forget_errors();
+  std::size_t size = 0;
+  const int done = ::SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &size);
+  if (done == 1) return size;
+  return failure(done, needs);
+}
+
+Result<std::size_t> Stream::gather_records(std::span<const char> bytes, Wait& needs) {
+  is_gathering_ = true;
+  std::size_t taken = 0;
+  Status failed;
+  while (failed && taken < bytes.size() && records_.size() < kAtOnce) {
+    auto size = make_record(bytes.subspan(taken), needs);
+    if (size) taken += *size;
+    if (!size) failed = std::move(size).error();
+  }
+  is_gathering_ = false;
+  // What was made goes out before anything is said of the rest.
+  if (!failed && records_.empty()) return std::move(failed).error();
+  return taken;
+}
+
+Status Stream::push_records(Wait& needs) {
+  boost::system::error_code error;
+  const auto left = asio::buffer(records_) + records_used_;
+  records_used_ += socket_.write_some(left, error);
+  needs = Socket::wait_write;
+  if (is_would_block(error)) return not_yet();
+  if (error) return broken(error);
+  if (records_used_ < records_.size()) return {};
+  records_.clear();
+  records_used_ = 0;
+  return {};
+}
+
 Result<std::size_t> Stream::try_write(std::span<const char> bytes, Wait& needs) {
+  if (ssl_ && records_.empty() && bytes.size() <= kRecord) return make_record(bytes, needs);
   if (ssl_) {
-    forget_errors();
-    std::size_t size = 0;
-    const int done = ::SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &size);
-    if (done == 1) return size;
-    return failure(done, needs);
+    const bool is_fresh = records_.empty();
+    TRY(const std::size_t taken, is_fresh ? gather_records(bytes, needs) : std::size_t{0});
+    Status pushed = push_records(needs);
+    if (pushed || (taken > 0 && pushed.error().code() == Errc::timeout)) return taken;
+    return std::move(pushed).error();
   }
   boost::system::error_code error;
   const auto size = socket_.write_some(asio::buffer(bytes.data(), bytes.size()), error);
@@ -229,7 +269,7 @@ async::Task<std::size_t> Stream::read_before(Ticks deadline, std::span<char> roo
 }
 
 async::Task<void> Stream::write(std::span<const char> bytes) {
-  while (!bytes.empty()) {
+  while (!bytes.empty() || !records_.empty()) {
     if (!socket_.is_open()) co_return ended();
     Wait needs = Socket::wait_write;
     auto size = try_write(bytes, needs);
@@ -243,6 +283,7 @@ async::Task<void> Stream::write(std::span<const char> bytes) {
       co_return std::move(size).error();
     }
   }
+  if (records_.capacity() > 0) records_ = {};
   co_return Status{};
 }
 

@@ -23,8 +23,8 @@ class Watchdog;
 inline constexpr std::chrono::hours kUnlimited{24 * 365};
 
 // Used from the loop's thread only. One reader and one writer at a time. OpenSSL works on the
-// socket itself and nothing is buffered between them; a stream that has waited for a second gives
-// OpenSSL's own buffers back.
+// socket itself and nothing is buffered between them but the records of one long write, while it
+// lasts; a stream that has waited for a second gives OpenSSL's own buffers back.
 class Stream {
  public:
   // Of TCP or of the Unix domain: both convert to it, and nothing is asked of the kernel for that.
@@ -94,7 +94,11 @@ class Stream {
   bool has_bytes() const;
   Error ended() const;
   Result<std::size_t> try_read(std::span<char> room, Socket::wait_type& needs);
+  // How much of `bytes` was taken, and is sent or in `records_`.
   Result<std::size_t> try_write(std::span<const char> bytes, Socket::wait_type& needs);
+  Result<std::size_t> make_record(std::span<const char> bytes, Socket::wait_type& needs);
+  Result<std::size_t> gather_records(std::span<const char> bytes, Socket::wait_type& needs);
+  Status push_records(Socket::wait_type& needs);
   // The failure of the last call of OpenSSL. Errc::timeout: it needs what `needs` says.
   Error failure(int returned, Socket::wait_type& needs);
   async::Task<void> wait(Socket::wait_type what);
@@ -103,6 +107,10 @@ class Stream {
   std::string before_;
   std::size_t before_used_ = 0;
   OwnedSsl ssl_;
+  // Of one long write under TLS: each call of the kernel is a packet, and a look for whoever reads.
+  std::string records_;
+  std::size_t records_used_ = 0;
+  bool is_gathering_ = false;
   Watchdog& watchdog_;
   std::size_t watched_at_ = 0;  // of the watchdog's
   std::chrono::nanoseconds patience_ = std::chrono::seconds{120};

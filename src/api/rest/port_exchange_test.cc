@@ -164,5 +164,31 @@ TEST(PortExchange, EndsWithAServerThatIsTooSlow) {
   }
 }
 
+TEST(PortExchange, PassesOnAtOnceWhatCameAtOnce) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  {
+    http::ServerRig rig{passing({head + "2\r\nab\r\n1\r\nc\r\n3\r\ndef\r\n0\r\n\r\n"}, {})};
+    http::TestClient client = rig.connect();
+    ASSERT_TRUE(client.send(http::get("/", "Connection: close\r\n")));
+    while (client.fill()) {
+    }
+    EXPECT_TRUE(client.held().ends_with("\r\n\r\n6\r\nabcdef\r\n0\r\n\r\n")) << client.held();
+  }
+  {
+    http::ServerRig rig{
+        passing({head + "5\r\nab", "cde\r", "\n1\r\nf\r\n2\r\ngh\r\n0\r\n", "\r\n"}, {})};
+    const http::Answer answer = rig.connect().ask(http::get("/"));
+    EXPECT_EQ(answer.error, "");
+    EXPECT_EQ(answer.body, "abcdefgh");
+  }
+  {
+    // What stands before a fault is told, and does not look whole.
+    http::ServerRig rig{passing({head + "2\r\nab\r\n1\r\nc\r\nno chunk"}, {})};
+    const http::Answer answer = rig.connect().ask(http::get("/"));
+    EXPECT_NE(answer.error, "");
+    EXPECT_EQ(answer.body, "abc");
+  }
+}
+
 }  // namespace
 }  // namespace cordon::api
