@@ -269,10 +269,11 @@ def revoked(node):
 
 def expired(node):
     """What a token has opened is cut in the second in which it expires."""
-    token, other = node.mint("--tenant", "a", "--expires", "5s"), node.mint("--tenant", "a")
-    began = time.time()
+    other = node.mint("--tenant", "a")
     with node.client(token=other) as client:
         process = started(client, made(client), "cat")
+        token = node.mint("--tenant", "a", "--expires", "5s")
+        began = time.time()
         with opened(node, process + "/attach", token=token) as cut, opened(node, process + "/attach?acknowledge=client", token=other) as goes_on:
             cut.send(BINARY, b"one\n")
             equal(until(cut, lambda event: True)[0]["data"], "one\n")
