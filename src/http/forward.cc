@@ -96,7 +96,10 @@ async::Task<void> Forward::run_in(async::Scope& scope, Forward*& self, std::stri
 
 async::Task<void> Forward::converse(async::Scope& scope, std::string bytes) {
   scope.spawn(watch());
-  if (body_) bytes += *std::exchange(body_, std::string{});
+  if (body_) {
+    bytes += *body_;
+    body_->clear();
+  }
   const bool has_more = has_body(sent_) && !body_;
   CO_TRY_DO(co_await give(std::move(bytes)));
   if (has_more) {

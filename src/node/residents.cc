@@ -53,7 +53,7 @@ audit::Subject subject_of(const ResidentFacts& facts) { return subject_of(facts.
 
 }  // namespace
 
-Result<Residents::Prepared> Residents::prepare(Claimed claimed, wire::CreateRequest request,
+Result<Residents::Prepared> Residents::prepare(const Claimed& claimed, wire::CreateRequest request,
                                                const token::Authority& authority,
                                                WhyNotAdmitted& why) {
   const auto& [tenant, purpose, unit] = claimed;
@@ -211,12 +211,13 @@ async::Task<std::optional<std::shared_ptr<Resident>>> Residents::came_back(const
         TRY(*claim, ledger.claimed(tenant, key));
         return {};
       }));
-  if (!*claim) co_return std::nullopt;
-  if (!(*claim)->sandbox.empty()) {
-    CO_TRY(auto earlier, claimed_before(**claim, order.digest));
+  const std::optional<journal::Claim>& found = *claim;
+  if (!found) co_return std::nullopt;
+  if (!found->sandbox.empty()) {
+    CO_TRY(auto earlier, claimed_before(*found, order.digest));
     co_return std::optional{std::move(earlier)};
   }
-  if (parts_.clock.wall() - (*claim)->made >= journal::Ledger::kRefused) co_return std::nullopt;
+  if (parts_.clock.wall() - found->made >= journal::Ledger::kRefused) co_return std::nullopt;
   why.no_room = NoRoom::full;
   co_return Error{Errc::unavailable,
                   "this node had no room for this idempotency key, and makes nothing for it for "

@@ -218,7 +218,7 @@ class Residents {
     Purpose purpose = Purpose::use;
     std::optional<wire::Unit> unit;
   };
-  Result<Prepared> prepare(Claimed claimed, wire::CreateRequest request,
+  Result<Prepared> prepare(const Claimed& claimed, wire::CreateRequest request,
                            const token::Authority& authority, WhyNotAdmitted& why);
   async::Task<std::optional<journal::Claim>> write_making(const ResidentFacts& facts,
                                                           const plan::Lowered& lowered,

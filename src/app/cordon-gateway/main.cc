@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <random>
+#include <ranges>
 #include <string_view>
 #include <unistd.h>
 
@@ -245,9 +246,8 @@ async::Task<void> serve(Opened& opened) {
                         [](std::string_view) -> std::optional<gate::Bearer> { return {}; },
                         clock,
                         gate::Chains::ignored};
-  std::vector<std::uint16_t> numbers;
-  for (const auto& [cell, cluster] : cells) numbers.push_back(cell);
-  fleet::PolicyDesk policy{*global.client, nodes, clock, std::move(numbers)};
+  const auto numbers = std::views::keys(cells);
+  fleet::PolicyDesk policy{*global.client, nodes, clock, {numbers.begin(), numbers.end()}};
   std::unique_ptr<http::Server> server;
   fleet::Gateway gateway{executor,
                          {.nodes = nodes,
