@@ -98,10 +98,14 @@ async::Task<std::string> NodeConnection::read_some() {
     wire->inbox.keep({});
     // Of a stream: what has come already goes on with it, in one go. An error or the end is told
     // again by the next read, as TLS does.
-    while (wire->stream.is_tls() && bytes.size() >= kLargeRecord && copy.size() < kPiece) {
-      const auto more = wire->stream.read_now(wire->room);
-      if (!more || *more == 0) break;
-      copy.append(wire->room.data(), *more);
+    bool has_more = wire->stream.is_tls() && bytes.size() >= kLargeRecord;
+    while (has_more && copy.size() < kPiece) {
+      const std::size_t had = copy.size();
+      copy.resize_and_overwrite(kPiece + kLargeRecord, [&](char* room, std::size_t size) {
+        const auto more = wire->stream.read_now(std::span{room + had, size - had});
+        has_more = more && *more > 0;
+        return had + (has_more ? *more : 0);
+      });
     }
     // A node that never lets us wait would have the loop's thread for itself.
     wire->since_turn += copy.size();

@@ -69,6 +69,7 @@ class HttpServerTls : public ::testing::Test {
       std::array<char, 4096> room{};
       for (int got = 0; (got = ::SSL_read(ssl.get(), room.data(), room.size())) > 0;)
         answer.append(room.data(), static_cast<std::size_t>(got));
+      served_with_ = SSL_get_cipher_name(ssl.get());
       served_by_ = subject(::SSL_get0_peer_certificate(ssl.get()));
     }
     ::ERR_clear_error();
@@ -85,11 +86,13 @@ class HttpServerTls : public ::testing::Test {
   TestCertificate authority_ = make_certificate("Authority", nullptr);
   TestCertificate server_ = make_certificate("node", &authority_);
   std::string served_by_;
+  std::string served_with_;
 };
 
 TEST_F(HttpServerTls, Speaks12And13AndHttp11Only) {
   ServerRig rig{setup(false)};
   EXPECT_EQ(ask(rig, {}), "you are ");
+  EXPECT_EQ(served_with_, "TLS_AES_128_GCM_SHA256");
   EXPECT_EQ(ask(rig, {.most = TLS1_2_VERSION}), "you are ");
   EXPECT_EQ(ask(rig, {.most = TLS1_1_VERSION}), "");
   EXPECT_EQ(ask(rig, {.protocols = "\x02h2\x08http/1.1"}), "you are ");

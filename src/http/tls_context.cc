@@ -6,6 +6,10 @@
 namespace cordon::http {
 namespace {
 
+// The fastest first: of what a stream costs whoever passes it on, a third is this, and nobody
+// breaks any of them.
+constexpr const char* kSuites =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr std::array<unsigned char, 9> kProtocols{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 Result<OwnedContext> common_context(const SSL_METHOD* method) {
@@ -41,6 +45,8 @@ int choose_protocol(SSL* /*ssl*/, const unsigned char** chosen, unsigned char* s
 Result<OwnedContext> server_context() {
   TRY(OwnedContext context, common_context(::TLS_server_method()));
   ::SSL_CTX_set_num_tickets(context.get(), 0);  // of TLS 1.3, which the option leaves
+  if (::SSL_CTX_set_ciphersuites(context.get(), kSuites) != 1)
+    return openssl_error("SSL_CTX_set_ciphersuites");
   ::SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
   return context;
 }
