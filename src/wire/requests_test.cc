@@ -143,7 +143,8 @@ TEST(ChangeRequest, TellsAPolicyThatIsAbsentFromAnEmptyOne) {
   EXPECT_FALSE(none->policy);
   const auto empty = read_change_request(R"({"policy": {}})", problems);
   ASSERT_TRUE(empty) << empty.error().text();
-  EXPECT_TRUE(empty->policy && empty->policy->keys.empty());
+  const auto& policy = empty->policy;
+  EXPECT_TRUE(policy && policy->keys.empty());
   EXPECT_FALSE(read_change_request(R"({"policy": {"network": {"modus": "none"}}})", problems));
 }
 
