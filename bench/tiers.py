@@ -169,6 +169,11 @@ def measure(engine, programs, pairs):
     return took
 
 
+def to_bare(took, name):
+    """Each beside the bare one of its own turn: a machine that others share is faster in one minute than in the next."""
+    return statistics.median(one / bare for one, bare in zip(took[name], took["bare"]))
+
+
 def show(tier, name, values, beside):
     median = statistics.median(values)
     print(f"{tier:<9}{name:<13}{min(values):>9.1f}{median:>9.1f}{percentile(values, 0.99):>9.1f}{median / statistics.median(beside):>9.2f}", flush=True)
@@ -195,23 +200,23 @@ def main():
             print(f"{engine.name:<9}left out: {why}")
             continue
         # A machine that is translated takes seconds.
-        took = measure(engine, programs, options.pairs if engine.name == "gvisor" else max(options.pairs // 4, 3))
-        bare = statistics.median(took["bare"])
+        took = measure(engine, programs, options.pairs if engine.name == "gvisor" else max(options.pairs // 2, 3))
         for name, values in took.items():
             figures[f"{engine.name}.{name}"] = show(engine.name, name, values, took["bare"])
-        ratios[f"{engine.name}_to_bare"] = statistics.median(took[engine.arms[-1]]) / bare
+        ratios[f"{engine.name}_to_bare"] = to_bare(took, engine.arms[-1])
         if engine.name == "gvisor":
-            ratios["gvisor_from_nothing_to_bare"] = statistics.median(took["from nothing"]) / bare
+            ratios["gvisor_from_nothing_to_bare"] = to_bare(took, "from nothing")
         if engine.name != "microvm":
             continue
         answers, megabytes = measure_clones(engine, programs, max(options.pairs // 4, 3))
         for name, values in answers.items():
             figures[name] = show(engine.name, name, values, answers["cold answers"])
         cold = statistics.median(answers["cold answers"])
-        ratios["copy_sooner"] = cold / statistics.median(answers["copy ahead"])
+        ratios["copy_sooner"] = cold / statistics.median(answers["copy answers"])
+        ratios["copy_ahead_sooner"] = cold / statistics.median(answers["copy ahead"])
         ratios["MB_of_six_copies_each"] = megabytes
-        print(f"{engine.name:<9}a copy answers {ratios['copy_sooner']:.1f} x sooner, {cold / statistics.median(answers['copy answers']):.1f} x "
-              f"where it is begun when it is asked for; six have {megabytes:.1f} MB each")
+        print(f"{engine.name:<9}a copy that is begun when it is asked for answers {ratios['copy_sooner']:.1f} x sooner, one that runs ahead "
+              f"{ratios['copy_ahead_sooner']:.1f} x; six have {megabytes:.1f} MB each")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"pairs": options.pairs, "figures_ms": figures, "ratios": ratios}, indent=1) + "\n")
     if options.check and not holds("tiers", ratios):

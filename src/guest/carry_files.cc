@@ -51,12 +51,22 @@ Status FileCarrier::send() {
   return {};
 }
 
+// A port gives no more at once than one of its buffers: what is known to be under way is read
+// without asking whether there is anything.
 Status FileCarrier::answer() {
-  const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
-  if (got < 0) return Error::from_errno("read");
-  if (got == 0) return Error{Errc::unavailable, "nobody serves files"};
-  answers_.insert(answers_.end(), piece_.begin(), piece_.begin() + got);
+  do {
+    const ssize_t got = ::read(port_.get(), piece_.data(), piece_.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return {};
+    if (got < 0) return Error::from_errno("read");
+    if (got == 0) return Error{Errc::unavailable, "nobody serves files"};
+    answers_.insert(answers_.end(), piece_.begin(), piece_.begin() + got);
+    TRY_DO(pass_on());
+  } while (!answers_.empty());
+  return {};
+}
+
+Status FileCarrier::pass_on() {
   std::size_t at = 0;
   while (answers_.size() - at >= sizeof(fuse_out_header)) {
     fuse_out_header head{};
@@ -71,21 +81,37 @@ Status FileCarrier::answer() {
   return {};
 }
 
+Result<bool> FileCarrier::turn(const os::Fd* until, int milliseconds) {
+  const auto port_events = static_cast<short>(POLLIN | (owes() ? POLLOUT : 0));
+  std::array<pollfd, 3> ready{
+      {{.fd = until == nullptr ? -1 : until->get(), .events = POLLIN, .revents = 0},
+       {.fd = port_.get(), .events = port_events, .revents = 0},
+       {.fd = owes() ? -1 : fuse_.get(), .events = POLLIN, .revents = 0}}};
+  if (::poll(ready.data(), ready.size(), milliseconds) < 0) {
+    if (errno == EINTR) return false;
+    return Error::from_errno("poll");
+  }
+  if (ready[0].revents != 0) return true;
+  if ((ready[1].revents & ~POLLOUT) != 0) TRY_DO(answer());
+  if ((ready[1].revents & POLLOUT) != 0) TRY_DO(send());
+  if (ready[2].revents != 0) TRY_DO(ask());
+  return false;
+}
+
 Status FileCarrier::carry(const os::Fd& until) {
   for (;;) {
-    const auto port_events = static_cast<short>(POLLIN | (owes() ? POLLOUT : 0));
-    std::array<pollfd, 3> ready{
-        {{.fd = until.get(), .events = POLLIN, .revents = 0},
-         {.fd = port_.get(), .events = port_events, .revents = 0},
-         {.fd = owes() ? -1 : fuse_.get(), .events = POLLIN, .revents = 0}}};
-    if (::poll(ready.data(), ready.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      return Error::from_errno("poll");
-    }
-    if (ready[0].revents != 0) return {};
-    if ((ready[1].revents & ~POLLOUT) != 0) TRY_DO(answer());
-    if ((ready[1].revents & POLLOUT) != 0) TRY_DO(send());
-    if (ready[2].revents != 0) TRY_DO(ask());
+    TRY(const bool has_told, turn(&until, -1));
+    if (has_told) return {};
+  }
+}
+
+Status FileCarrier::carry_for(std::chrono::milliseconds span) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + span;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return {};
+    TRY_DO(turn(nullptr, static_cast<int>(left.count())));
   }
 }
 

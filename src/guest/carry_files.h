@@ -2,6 +2,7 @@
 // What a machine's kernel asks for files (FUSE), carried to who serves them on the host, and back.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -17,12 +18,17 @@ class FileCarrier {
 
   // Until `until` tells of anything; then all that was asked may be carried on later.
   Status carry(const os::Fd& until);
+  // For so long.
+  Status carry_for(std::chrono::milliseconds span);
 
  private:
   bool owes() const noexcept { return sent_ < asked_; }
-  Status ask();     // from the kernel, unless one is still being sent
-  Status send();    // to the host
-  Status answer();  // from the host, to the kernel
+  // Waits for what there is to do, and does it; whether `until` has told of anything.
+  Result<bool> turn(const os::Fd* until, int milliseconds);
+  Status ask();      // from the kernel, unless one is still being sent
+  Status send();     // to the host
+  Status answer();   // from the host
+  Status pass_on();  // to the kernel, what is whole
 
   os::Fd fuse_;
   os::Fd port_;

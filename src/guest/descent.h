@@ -54,6 +54,10 @@ inline constexpr std::array kToSpawner{
 inline constexpr std::size_t kBeforeFences = 1;
 inline constexpr std::size_t kBeforeTree = 5;
 
+// Behind the usual fences, of a plan that has no others: a filter leaves it to everybody to lower
+// his own limits.
+inline constexpr std::array kToOwnLimits{Step{"limits", set_limits}};
+
 struct StepFailure {
   std::string_view step;
   int error_number = 0;

@@ -23,23 +23,27 @@ constexpr int kMostSignals = 64;
 }  // namespace
 
 Status Loop::on_body(std::span<const std::byte> body) {
-  TRY(const auto frame, frame::decode_to_guest(body));
+  TRY(auto frame, frame::decode_to_guest(body));
   const bool is_of_launch =
       std::holds_alternative<frame::Setup>(frame) || std::holds_alternative<frame::Tree>(frame);
   if (!setup_ && !is_of_launch) return nonsense("a frame before Setup");
-  if (!is_of_launch) starter_.await_requests();
+  if (!is_of_launch) {
+    starter_.await_requests();
+    // A host that has just come says Resume, and asks for nothing by it.
+    if (!std::holds_alternative<frame::Resume>(frame)) TRY_DO(hold_disk());
+  }
   body_ = body;
-  return std::visit([this](const auto& each) { return on_frame(each); }, frame);
+  return std::visit([this](auto& each) { return on_frame(std::move(each)); }, frame);
 }
 
-Status Loop::on_frame(const frame::Setup& setup) {
+Status Loop::on_frame(frame::Setup&& setup) {
   if (setup_) return nonsense("a second Setup");
   if (setup.ring < kLeastRing || setup.ring > kMostRing) return fall("ring", EINVAL);
   if (setup.least_version > frame::kGuestVersion || setup.most_version < setup.least_version ||
       setup.most_version < frame::kGuestVersion) {
     return fall("version", EPROTONOSUPPORT);
   }
-  setup_ = setup;
+  setup_ = std::move(setup);
   starter_.prepare(setup_->fences, body_);
   return tree_stands_ ? settle() : Status{};
 }
@@ -54,17 +58,22 @@ Status Loop::on_frame(const frame::Tree& tree) {
 
 // Setup is here, and the tree stands.
 Status Loop::settle() {
-  // Held open, so that nobody inside can put another directory in its place.
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-  if (const std::string& path = setup_->disk; !path.empty()) {
-    auto disk = os::openat(os::at_cwd(), path.c_str(), O_PATH | O_DIRECTORY);
-    if (!disk) return fall("disk", disk.error().cause().value());
-    disk_ = *std::move(disk);
-  }
+  const auto& standby = setup_->standby;
+  if (standby || !options_.own_kernel) TRY_DO(hold_disk());
   const Status made = starter_.begin();
   if (!made) return fall("spawner", made.error().cause().value());
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): as above
-  return setup_->standby ? begin_standby(*setup_->standby) : Status{};
+  return standby ? begin_standby(*standby) : Status{};
+}
+
+Status Loop::hold_disk() {
+  // NOLINTBEGIN(bugprone-unchecked-optional-access): Setup is the first frame of all
+  if (disk_ || !tree_stands_ || setup_->disk.empty()) return {};
+  auto disk = os::openat(os::at_cwd(), setup_->disk.c_str(), O_PATH | O_DIRECTORY);
+  if (!disk) return fall("disk", disk.error().cause().value());
+  // NOLINTEND(bugprone-unchecked-optional-access)
+  disk_ = *std::move(disk);
+  return {};
 }
 
 Status Loop::begin_standby(const frame::Start& standby) {

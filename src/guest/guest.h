@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "frame/guest.h"
 #include "guest/control.h"
 #include "guest/filter_profile.h"
 #include "os/fd.h"
@@ -20,9 +21,11 @@ struct GuestOptions {
   std::chrono::milliseconds patience{30'000};  // for an answer of the spawner
   std::chrono::milliseconds idle{2'000};       // of a spawner, before it ends
   bool own_kernel = false;                     // nobody else's processes are in it
-  bool is_saved = false;                       // what is done before Setup, many begin with
-  bool first_program = false;                  // of its kernel: nobody before us ignored a signal
-  const os::Fd* witness = nullptr;             // where filters' listeners go; nothing: nowhere
+  // Of a machine that will be saved: what most of those that begin as it will be told. All that
+  // can be done by it is done before Setup.
+  const frame::Setup* usual = nullptr;
+  bool first_program = false;       // of its kernel: nobody before us ignored a signal
+  const os::Fd* witness = nullptr;  // where filters' listeners go; nothing: nowhere
   // Where it is known later which stream is the host's: called when all stands that can stand
   // without, and waits for it.
   std::function<Result<Control>()> await_control;

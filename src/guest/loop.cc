@@ -61,7 +61,7 @@ Loop::Loop(Control control, os::Fd children, os::Epoll epoll, const GuestOptions
                 .patience = options.patience,
                 .idle = options.idle,
                 .witness = options.witness,
-                .ready_memory = options.is_saved}} {}
+                .ready_memory = options.usual != nullptr}} {}
 
 Status Loop::watch_fixed() {
   TRY_DO(control_.watch(epoll_, EPOLLIN, tag_of(Role::control)));
@@ -78,8 +78,15 @@ std::optional<std::chrono::milliseconds> Loop::patience() const {
 }
 
 GuestEnd Loop::turn() {
-  // No plan yet: what is the same for all is done meanwhile.
-  if (!control_.is_readable()) static_cast<void>(starter_.make_ahead());
+  if (options_.own_kernel) {
+    if (auto kills = OomKills::open()) oom_kills_.emplace(*std::move(kills));
+  }
+  // No plan yet: what is the same for all is done meanwhile, or for most.
+  if (options_.usual != nullptr) {
+    static_cast<void>(starter_.make_usual(options_.usual->fences));
+  } else if (!control_.is_readable()) {
+    static_cast<void>(starter_.make_ahead());
+  }
   if (options_.await_control) {
     auto control = options_.await_control();
     if (!control) return GuestEnd::stream_ended;

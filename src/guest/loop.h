@@ -11,6 +11,7 @@
 #include "guest/control.h"
 #include "guest/file_acts.h"
 #include "guest/guest.h"
+#include "guest/oom_kills.h"
 #include "guest/process.h"
 #include "guest/starter.h"
 #include "guest/stillness.h"
@@ -47,9 +48,13 @@ class Loop {
 
   // frames.cc: what the host says. An error is the end.
   Status on_body(std::span<const std::byte> body);
-  Status on_frame(const frame::Setup& setup);
+  Status on_frame(frame::Setup&& setup);
   Status on_frame(const frame::Tree& tree);
   Status settle();
+  // Open, so that nobody inside can put another directory in its place: before anything of a
+  // workload is done. In a machine, which asks its host for each name, not before that is asked
+  // for.
+  Status hold_disk();
   Status begin_standby(const frame::Start& standby);
   Status on_frame(const frame::Start& start);
   Status on_frame(const frame::Input& input);
@@ -105,6 +110,7 @@ class Loop {
   std::span<const std::byte> body_;  // of the frame at hand
   std::optional<frame::Setup> setup_;
   os::Fd disk_;
+  std::optional<OomKills> oom_kills_;  // where the kernel is the sandbox's own
   Starter starter_;
   bool tree_stands_ = true;
   bool stands_ = false;  // the first spawner was ready

@@ -76,16 +76,17 @@ Status read_exactly(const os::Fd& port, std::span<std::byte> into) {
   return {};
 }
 
-Result<frame::Wake> await_wake(const os::Fd& port) {
+template <class Said>
+Result<Said> await(const os::Fd& port) {
   std::uint32_t length = 0;
   TRY_DO(read_exactly(port, std::as_writable_bytes(std::span{&length, 1})));
   if (length == 0 || length > frame::kLongestGuestFrame) return Error{Errc::invalid, "no frame"};
   std::vector<std::byte> body(length);
   TRY_DO(read_exactly(port, body));
-  TRY(auto said, frame::decode_to_guest(body));
-  auto* const wake = std::get_if<frame::Wake>(&said);
-  if (wake == nullptr) return Error{Errc::invalid, "the first frame is not Wake"};
-  return std::move(*wake);
+  TRY(auto heard, frame::decode_to_guest(body));
+  auto* const said = std::get_if<Said>(&heard);
+  if (said == nullptr) return Error{Errc::invalid, "the first frame is another"};
+  return std::move(*said);
 }
 
 // Between us and the guest, which stands before we know what it is for.
@@ -117,7 +118,7 @@ Result<bool> await_orders(const os::Fd& orders) {
 }
 
 // In a pid and mount namespace of its own: signals to everybody end where the files are served.
-[[noreturn]] void be_guest(const os::Fd& port, Ways ways, bool is_saved) {
+[[noreturn]] void be_guest(const os::Fd& port, Ways ways, const frame::Setup* usual) {
   ways.orders.one = os::Fd{};
   ways.told.one = os::Fd{};
   const Status stands = enter_sandbox();
@@ -129,21 +130,21 @@ Result<bool> await_orders(const os::Fd& orders) {
     ::_exit(1);
   }
   const auto await_control = [&]() -> Result<Control> {
-    if (is_saved) ready_memory();
+    if (usual != nullptr) ready_memory();
     TRY(const bool is_traced, await_orders(ways.orders.two));
     return is_traced ? control_of(ways.told.two) : std::move(alone);
   };
-  const GuestOptions options{
-      .own_kernel = true, .is_saved = is_saved, .await_control = await_control};
+  const GuestOptions options{.own_kernel = true, .usual = usual, .await_control = await_control};
   ::_exit(static_cast<int>(run(Control{os::Fd{}}, options)));
 }
 
 // Gives it when it waits for orders: until then we serve it the little that it asks of the tree.
-Result<os::Cloned> start_guest(const os::Fd& port, FileCarrier& files, Ways& ways, bool is_saved) {
+Result<os::Cloned> start_guest(const os::Fd& port, FileCarrier& files, Ways& ways,
+                               const frame::Setup* usual) {
   TRY(ways.orders, os::socketpair(os::SocketType::stream));
   TRY(ways.told, os::socketpair(os::SocketType::stream));
   TRY(os::Cloned guest, os::clone3({.namespaces = os::NsSet{os::Ns::pid, os::Ns::mount}}));
-  if (guest.pid == 0) be_guest(port, std::move(ways), is_saved);
+  if (guest.pid == 0) be_guest(port, std::move(ways), usual);
   ways.orders.two = os::Fd{};
   ways.told.two = os::Fd{};
   TRY_DO(files.carry(ways.orders.one));
@@ -187,13 +188,15 @@ double idle_seconds() {
   return second == std::string::npos ? 0 : std::strtod(text->c_str() + second, nullptr);
 }
 
-// What is still under way when it is saved, each that begins as this one would do again.
-void settle() {
+// What is still under way when it is saved, each that begins as this one would do again. What the
+// guest asks of the tree on its way is answered: it would wait for that in each.
+Status settle(FileCarrier& files) {
   for (int whiles = 0; whiles < kMostWhiles; ++whiles) {
     const double before = idle_seconds();
-    std::this_thread::sleep_for(kWhile);
-    if (idle_seconds() - before > kMostOfIt) return;
+    TRY_DO(files.carry_for(kWhile));
+    if (idle_seconds() - before > kMostOfIt) return {};
   }
+  return {};
 }
 
 Status begin(os::Fd& control) {
@@ -207,13 +210,17 @@ Status begin(os::Fd& control) {
   end_before_thrashing();
   const bool is_saved = will_be_saved();
   std::optional<Result<MachineRecorder>> recorder;
-  if (is_saved) recorder.emplace(MachineRecorder::load());
+  std::optional<frame::Setup> usual;
+  if (is_saved) {
+    recorder.emplace(MachineRecorder::load());
+    TRY(usual, await<frame::Setup>(control));
+  }
   TRY_DO(os::join_as_guest(""));
   TRY_DO(make_group());
   TRY(os::Fd fuse, mount_tree());
   FileCarrier files{std::move(fuse), std::move(port)};
   Ways ways;
-  TRY(os::Cloned last, start_guest(control, files, ways, is_saved));
+  TRY(os::Cloned last, start_guest(control, files, ways, usual ? &*usual : nullptr));
   TRY(const os::Fd random, os::open_random());
   if (is_saved) {
     // Waits until the kernel's generator has gathered enough for its own beginning, of which it
@@ -221,11 +228,11 @@ Status begin(os::Fd& control) {
     std::array<std::byte, 1> drawn{};
     TRY_DO(os::getrandom(drawn));
     ready_memory();
-    settle();
+    TRY_DO(settle(files));
   }
   TRY_DO(os::write_all(control, as_text(encode(frame::FromGuest{frame::Ready{}}))));
   // From here on it may be one of many that began as this one.
-  TRY(const frame::Wake wake, await_wake(control));
+  TRY(const frame::Wake wake, await<frame::Wake>(control));
   TRY_DO(become_unlike_others(wake, random));
   if (wake.traced) {
     if (!recorder) recorder.emplace(MachineRecorder::load());
@@ -234,7 +241,9 @@ Status begin(os::Fd& control) {
   }
   TRY_DO(os::write_all(ways.orders.one, as_text(std::as_bytes(std::span{&wake.traced, 1}))));
   TRY_DO(files.carry(last.pidfd));
-  if (was_one_killed() && oom_kills() > 0) return Error::from_errno("memory", ENOMEM);
+  if (!was_one_killed()) return {};
+  TRY(const OomKills kills, OomKills::open());
+  if (kills.count() > 0) return Error::from_errno("memory", ENOMEM);
   return {};
 }
 

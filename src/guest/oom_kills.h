@@ -4,9 +4,23 @@
 
 #include <cstdint>
 
+#include "base/result.h"
+#include "os/fd.h"
+
 namespace cordon::guest {
 
-// Of the whole kernel. One that does not count them has ended none that we know of.
-std::uint64_t oom_kills();
+class OomKills {
+ public:
+  // Held open: the way to it may lead through files that somebody else serves.
+  static Result<OomKills> open();
+
+  // Of the whole kernel. One that does not count them has ended none that we know of.
+  std::uint64_t count() const;
+
+ private:
+  explicit OomKills(os::Fd file) noexcept : file_{std::move(file)} {}
+
+  os::Fd file_;
+};
 
 }  // namespace cordon::guest

@@ -11,7 +11,6 @@
 
 #include "guest/directory.h"
 #include "guest/loop.h"
-#include "guest/oom_kills.h"
 #include "os/file.h"
 #include "os/prctl.h"
 
@@ -41,6 +40,7 @@ Status Loop::reap() {
     TRY(const pid_t pid, ended(status, use));
     if (pid == 0) break;
     stillness_.forget(pid);
+    starter_.forget(pid);
     TRY_DO(reaped(pid, status, use));
   }
   stillness_.look_soon();
@@ -66,7 +66,7 @@ Status Loop::reaped(pid_t pid, int status, const rusage& use) {
        .cpu_microseconds = microseconds(use.ru_utime) + microseconds(use.ru_stime),
        .most_memory = static_cast<std::uint64_t>(use.ru_maxrss) << 10U,
        .disk = disk_use(),
-       .oom_kills = options_.own_kernel ? oom_kills() : 0});
+       .oom_kills = oom_kills_ ? oom_kills_->count() : 0});
 }
 
 Status Loop::on_start_events(std::vector<StartEvent> events) {
@@ -142,7 +142,7 @@ frame::DiskUse Loop::disk_use() const {
           .most_inodes = facts.f_files};
 }
 
-// All of the sandbox but pid 1 and the spawner; of those that we know where /proc cannot tell.
+// All of the sandbox but pid 1 and its spawners; of those that we know where /proc cannot tell.
 // The kernel gives ids in turn: the last one tells how many there were.
 std::uint64_t Loop::count_born() const {
   const auto last = os::read_file(os::at_cwd(), "/proc/sys/kernel/ns_last_pid", 32);
@@ -163,7 +163,7 @@ std::uint32_t Loop::count_processes() const {
   }
   const auto pids = std::ranges::count_if(
       *names, [](const std::string& name) { return name[0] >= '1' && name[0] <= '9'; });
-  const int ours = starter_.pid() > 0 ? 2 : 1;
+  const int ours = 1 + starter_.count();
   return static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(pids - ours, 0));
 }
 

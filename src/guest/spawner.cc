@@ -152,22 +152,46 @@ void descend_or_end(const os::Fd& link, std::span<const Step> steps, const Desce
   }
 }
 
+struct Awaited {
+  frame::Fences fences;
+  bool are_usual = false;
+};
+
 // Those that pid 1 has sent, or the end.
-frame::Fences await_fences(const os::Fd& link) {
+Awaited await_fences(const os::Fd& link) {
   const Request request = receive(link);
   auto decoded = frame::decode_to_guest(as_bytes(request.body));
   auto* const setup = decoded ? std::get_if<frame::Setup>(&*decoded) : nullptr;
-  if (request.ask != Ask::fences || setup == nullptr)
+  const bool are_usual = request.ask == Ask::usual;
+  if ((!are_usual && request.ask != Ask::fences) || setup == nullptr)
     end(link, ReportKind::fallen, "fences", EBADMSG);
-  return std::move(setup->fences);
+  return {.fences = std::move(setup->fences), .are_usual = are_usual};
 }
 
-[[noreturn]] void serve(const os::Fd& link) {
+void await_tree(const os::Fd& link) {
+  if (receive(link).ask != Ask::go) end(link, ReportKind::fallen, "tree", EBADMSG);
+}
+
+// Says so, with our ends of the next program's streams beside it.
+Streams tell_with_streams(const os::Fd& link, ReportKind kind) {
   auto pipes = make_pipes();
   if (!pipes) end(link, ReportKind::fallen, "streams", pipes.error().cause().value());
-  report(link, {.kind = ReportKind::ready}, pipes->ours);
+  report(link, {.kind = kind}, pipes->ours);
   pipes->ours.clear();
-  std::optional<Streams> streams{*std::move(pipes)};
+  return *std::move(pipes);
+}
+
+// Behind the fences of most plans: what is left is to lower the limits to the plan's own.
+Streams await_plan(const os::Fd& link, FilterLookup find_filter) {
+  Streams streams = tell_with_streams(link, ReportKind::behind);
+  const Awaited own = await_fences(link);
+  descend_or_end(link, kToOwnLimits, {.fences = own.fences, .find_filter = find_filter});
+  await_tree(link);
+  report(link, {.kind = ReportKind::ready});
+  return streams;
+}
+
+[[noreturn]] void serve(const os::Fd& link, std::optional<Streams> streams) {
   while (true) {
     Request request = receive(link);
     const auto wanted = frame::decode_to_guest(as_bytes(request.body));
@@ -206,21 +230,23 @@ void be_spawner(os::Fd inherited, const frame::Fences* fences, FilterLookup find
   if (!os::close_from(witness ? kWitness + 1 : kLink + 1)) ::_exit(1);
   ::umask(022);
   const std::span<const Step> steps{kToSpawner};
-  frame::Fences awaited;
-  descend_or_end(link, steps.first(kBeforeFences),
-                 {.fences = awaited, .find_filter = find_filter, .has_oom_score = has_oom_score});
+  Awaited awaited;
+  descend_or_end(
+      link, steps.first(kBeforeFences),
+      {.fences = awaited.fences, .find_filter = find_filter, .has_oom_score = has_oom_score});
   const bool ahead = fences == nullptr;
   if (ahead) awaited = await_fences(link);
-  const frame::Fences& wanted = ahead ? awaited : *fences;
+  const frame::Fences& wanted = ahead ? awaited.fences : *fences;
   const Descent descent{.fences = wanted,
                         .find_filter = find_filter,
                         .one_id = wanted.uid == ::getuid(),
                         .witness = witness ? &witness : nullptr};
   descend_or_end(link, steps.subspan(kBeforeFences, kBeforeTree - kBeforeFences), descent);
-  if (ahead && receive(link).ask != Ask::go) end(link, ReportKind::fallen, "tree", EBADMSG);
+  if (ahead && !awaited.are_usual) await_tree(link);
   descend_or_end(link, steps.subspan(kBeforeTree), descent);
   witness = os::Fd{};
-  serve(link);
+  serve(link, awaited.are_usual ? await_plan(link, find_filter)
+                                : tell_with_streams(link, ReportKind::ready));
 }
 
 }  // namespace cordon::guest

@@ -15,13 +15,16 @@ namespace cordon::guest {
 // What pid 1 asks for: one byte of this and the frame's body, or, of a body that is longer than
 // kMostInMessage, a memfd with it. What is done aside (file acts, tunnels, watches) brings the end
 // for its answer too.
-enum class Ask : std::uint8_t { fences, go, start, aside };
+// `usual`: fences that most plans have; behind them a spawner waits for `fences` of a plan that has
+// no others but for its limits, and then goes on as ever.
+enum class Ask : std::uint8_t { usual, fences, go, start, aside };
 inline constexpr std::size_t kMostInMessage = std::size_t{8} << 10U;
 
 // A spawner whose end of the socket closes after `begun` has become the program.
 struct SpawnerReport {
   enum class Kind : std::uint8_t {
-    ready,   // all fences stand; beside it our ends of the next program's input, out and err
+    behind,  // the usual fences stand; beside it our ends of the next program's input, out and err
+    ready,   // all fences stand; beside it the same, unless they came before
     fallen,  // a step of the descent failed; the spawner ends
     begun,   // it has the request; beside it our ends where those of `ready` do not serve
     failed,  // the start asked for cannot be; the spawner ends

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,9 +36,25 @@ constexpr std::chrono::seconds kDeathsApart{10};
 // So many programs of one sandbox are not the last.
 constexpr int kStartsOften = 2;
 
+// As a message to a spawner.
+std::vector<std::byte> body_of(const frame::Fences& fences) {
+  auto framed = encode(frame::ToGuest{frame::Setup{.fences = fences, .disk = {}, .standby = {}}});
+  framed.erase(framed.begin(), framed.begin() + sizeof(std::uint32_t));
+  return framed;
+}
+
+// At most by their limits: whoever is behind `one` need but put on those of `other`. Not whether
+// there is one of processes at all: who has none does not wait for others.
+bool differ_by_limits(const frame::Fences& one, const frame::Fences& other) {
+  frame::Fences alike = other;
+  alike.limits = one.limits;
+  alike.root_too = one.root_too;  // of the next spawners
+  return alike == one && (one.limits.processes == 0) == (other.limits.processes == 0);
+}
+
 }  // namespace
 
-Status Starter::make(const frame::Fences* fences) {
+Status Starter::fork(const frame::Fences* fences) {
   TRY(os::SocketPair pair, os::socketpair(os::SocketType::seqpacket));
   TRY_DO(os::set_nonblocking(pair.one, true));
   TRY_DO(epoll_.add(pair.one, EPOLLIN, config_.tag));
@@ -51,8 +68,13 @@ Status Starter::make(const frame::Fences* fences) {
   if (oom_score_) TRY_DO(oom_score_->lower());
   if (child < 0) return Error::from_errno("fork", error_number);
   pid_ = child;
-  is_root_ = root_fences_ && fences == &*root_fences_;
   link_ = std::move(pair.one);
+  return {};
+}
+
+Status Starter::make(const frame::Fences* fences) {
+  if (fences == nullptr || !take_next(*fences)) TRY_DO(fork(fences));
+  is_root_ = root_fences_ && fences == &*root_fences_;
   ready_ = false;
   fall_.reset();
   if (fences != nullptr) deadline_ = Clock::now() + config_.patience;
@@ -72,11 +94,64 @@ bool Starter::is_another() const noexcept { return waiting_.front().as_root != i
 
 Status Starter::make_ahead() { return make(nullptr); }
 
+Status Starter::send_usual(const frame::Fences& fences) {
+  TRY_DO(send(Ask::usual, body_of(fences), {}));
+  pollfd news{.fd = link_.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&news, 1, static_cast<int>(config_.patience.count())) <= 0) {
+    return Error{Errc::timeout, "a spawner that does not answer"};
+  }
+  SpawnerReport report;
+  TRY(os::Received got,
+      os::receive(link_, std::as_writable_bytes(std::span{&report, 1}), kMostStreams));
+  ours_ = std::move(got.fds);
+  const bool is_behind = got.bytes == sizeof report && report.kind == SpawnerReport::Kind::behind;
+  return is_behind ? Status{} : Error{Errc::unavailable, report.step_text()};
+}
+
+Status Starter::exchange() {
+  Waiting other{.pid = pid_, .link = std::move(link_)};
+  if (other.link) static_cast<void>(epoll_.remove(other.link));
+  std::swap(other, next_);
+  pid_ = other.pid;
+  link_ = std::move(other.link);
+  usual_ = nullptr;
+  ours_.clear();
+  return link_ ? epoll_.add(link_, EPOLLIN, config_.tag) : Status{};
+}
+
+Status Starter::make_usual(const frame::Fences& fences) {
+  TRY_DO(make_ahead());
+  TRY_DO(exchange());
+  TRY_DO(make_ahead());
+  if (send_usual(fences)) {
+    usual_ = &fences;
+    return {};
+  }
+  kill_spawner();
+  return exchange();
+}
+
+bool Starter::take_next(const frame::Fences& fences) {
+  if (next_.pid == 0 || !next_.is_wanted) return false;
+  if (exchange() && send(Ask::fences, body_of(fences), {}) && send(Ask::go, {}, {})) return true;
+  kill_spawner();
+  return false;
+}
+
 void Starter::prepare(const frame::Fences& fences, std::span<const std::byte> body) {
   fences_ = &fences;
+  if (usual_ != nullptr && !differ_by_limits(*usual_, fences)) {
+    if (!exchange()) kill_spawner();
+    next_.is_wanted = false;
+  }
+  usual_ = nullptr;
   if (pid_ == 0 || send(Ask::fences, body, {})) return;
-  // It is about to be reaped, and nobody asks what became of it.
-  ::kill(pid_, SIGKILL);
+  kill_spawner();
+}
+
+// It is reaped, and nobody asks what became of it.
+void Starter::kill_spawner() {
+  if (pid_ != 0) ::kill(pid_, SIGKILL);
   drop_link();
 }
 
@@ -90,8 +165,7 @@ Status Starter::begin() {
     deadline_ = Clock::now() + config_.patience;
     return {};
   }
-  if (pid_ != 0) ::kill(pid_, SIGKILL);
-  drop_link();
+  kill_spawner();
   return make(fences_);
 }
 
@@ -298,9 +372,12 @@ std::vector<StartEvent> Starter::advance() {
 void Starter::take(const SpawnerReport& report, std::vector<os::Fd> fds,
                    std::vector<StartEvent>& events) {
   switch (report.kind) {
+    case SpawnerReport::Kind::behind:
+      return;  // heard where it was waited for
     case SpawnerReport::Kind::ready:
       ready_ = true;
-      ours_ = std::move(fds);
+      if (!next_.is_wanted) next_ = {};
+      if (!fds.empty()) ours_ = std::move(fds);
       if (!started_) deadline_.reset();
       await_idle();
       events.push_back({.kind = StartKind::ready});
@@ -356,6 +433,8 @@ std::vector<StartEvent> Starter::hear() {
       break;
     }
     take(report, std::move(received->fds), events);
+    // It was asked for nothing yet: there is nothing more to hear.
+    if (report.kind == SpawnerReport::Kind::ready && !started_) break;
   }
   return events;
 }

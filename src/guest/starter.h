@@ -57,6 +57,10 @@ class Starter {
   // Forks a spawner that waits for its fences: before they are known. One that cannot be is made
   // when they are.
   Status make_ahead();
+  // The same, and another one that goes on, behind the fences that most plans have: for a plan that
+  // has no others but for its limits. Returns when that one stands there, or has failed. Whichever
+  // is not wanted first is the next. `fences` must outlive us.
+  Status make_usual(const frame::Fences& fences);
   // With these fences all spawners are made from now on; the one that waits for them goes on as far
   // as it can without the plan's tree. `body`: of their frame. `fences` must outlive us.
   void prepare(const frame::Fences& fences, std::span<const std::byte> body);
@@ -86,8 +90,15 @@ class Starter {
   // that was furnished ahead is worth nothing without it.
   void await_requests();
 
+  // It has ended: of one that waits nobody asks what became of it.
+  void forget(pid_t pid) noexcept {
+    if (next_.pid == pid) next_ = {};
+  }
+
   // 0: there is none.
   pid_t pid() const noexcept { return pid_; }
+  // How many processes are spawners.
+  int count() const noexcept { return (pid_ > 0 ? 1 : 0) + (next_.pid > 0 ? 1 : 0); }
   // When advance must be called at the latest.
   std::optional<Clock::time_point> deadline() const noexcept { return deadline_; }
   // The next death is our own doing.
@@ -101,7 +112,20 @@ class Starter {
     std::vector<std::byte> body;
     os::Fd answer;
   };
+  // Of one that nobody asks for anything yet. It ends with its link.
+  struct Waiting {
+    pid_t pid = 0;
+    os::Fd link;
+    bool is_wanted = true;  // else it stands behind fences of no program here
+  };
   Status make(const frame::Fences* fences);
+  Status fork(const frame::Fences* fences);
+  Status send_usual(const frame::Fences& fences);
+  // It and the one that is next change places.
+  Status exchange();
+  // The one that is next goes down behind these.
+  bool take_next(const frame::Fences& fences);
+  void kill_spawner();
   // Behind the fences, as whoever is asked for next.
   Status make_next();
   // The spawner that is there cannot become what is asked for next: it goes, and another comes.
@@ -136,6 +160,8 @@ class Starter {
   int starts_ = 0;                     // programs that spawners have become; no more than matter
   std::optional<frame::Fences> root_fences_;  // where somebody has asked for it
   bool is_root_ = false;                      // the spawner that is there
+  const frame::Fences* usual_ = nullptr;      // behind which it is, until its plan has come
+  Waiting next_;                              // beside it, waits for its turn
   pid_t pid_ = 0;
   os::Fd link_;
   bool ready_ = false;

@@ -33,7 +33,7 @@ enum class MachineStart : std::uint8_t {
 
 // What machines that begin as each other have in common beside their memory and accelerator:
 // changed with the command line, and with what a tree's server has told one before it was saved.
-inline constexpr const char* kMachineShape = "cordon machine 3";
+inline constexpr const char* kMachineShape = "cordon machine 4";
 
 // `kilohertz`: of the host's time stamp counter, which a machine that is translated cannot measure.
 std::vector<std::string> qemu_arguments(const frame::LaunchPlan& plan, MachineStart start,

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/save_like.h"
 
+#include <limits>
+
 #include "launcher/trial_sandbox.h"
 
 namespace cordon::launcher {
+namespace {
+
+// What most plans ask for here: a copy whose plan differs by its limits alone finds all else done.
+frame::Fences usual_fences(const Workshop& workshop) {
+  frame::Fences fences = trial_plan(workshop, frame::Engine::machine).setup.fences;
+  if (workshop.floor.ranges == 0) {
+    fences.uid = workshop.own.uid;
+    fences.gid = workshop.own.gid;
+  }
+  // In local use a workspace is the caller's own directory.
+  if (workshop.floor.saves_machines) fences.filter = "strict+nosetid";
+  // As high as can be, so that every plan's is lower; and there is one.
+  fences.limits.processes = std::numeric_limits<std::uint32_t>::max();
+  return fences;
+}
+
+}  // namespace
 
 Status save_like(Workshop& workshop, const frame::Machine& machine, std::chrono::seconds patience) {
   const Floor& floor = workshop.floor;
@@ -12,6 +31,7 @@ Status save_like(Workshop& workshop, const frame::Machine& machine, std::chrono:
   TRY_DO(workshop.machines.make_room(floor.machine, floor.qemu));
   frame::LaunchPlan plan = trial_plan(workshop, frame::Engine::machine);
   plan.machine = machine;
+  plan.setup.fences = usual_fences(workshop);
   TRY(const JudgedPlan judged, judge_under_new_id(workshop, plan));
   TRY(MachineTemplate saved, save_machine(judged, workshop, patience));
   workshop.machines.add(key, std::move(saved));

@@ -97,7 +97,7 @@ frame::Fences fences_of(const Request& request, const Root& root, const Files& f
   const bool has_landlock = request.settings.isolation == Isolation::process;
   fences.landlock_abi =
       has_landlock ? std::clamp(request.host.landlock_abi, 0, kNewestLandlock) : 0;
-  fences.paths = paths_of(root, files);
+  if (fences.landlock_abi > 0) fences.paths = paths_of(root, files);
   return fences;
 }
 

@@ -79,8 +79,9 @@ class Relay {
   bool has_begun_ = false;     // the guest has said something
   bool awaits_hello_ = false;  // what it said to an earlier host is for nobody
   bool has_heard_host_ = false;
-  // Of a machine that is not ready for it: it is told the time when it can hear it, and everything
-  // else after that.
+  bool awaits_ready_ = false;  // of a machine
+  // Of one that is not ready for it: it is told the time when it can hear it, and everything else
+  // after that. Who will be saved is never told, and hears everything else.
   std::optional<frame::Wake> wake_;
   MachineTask task_;
   std::optional<RelayEnd> end_;
@@ -122,6 +123,8 @@ bool Relay::holds_back(std::span<const std::byte> body) {
   auto said = frame::decode_to_guest(body);
   auto* const wake = said ? std::get_if<frame::Wake>(&*said) : nullptr;
   if (wake == nullptr) return false;
+  awaits_ready_ = true;
+  if (task_ == MachineTask::save) return true;
   wake_ = std::move(*wake);
   // One that was loaded was ready when it was saved.
   if (task_ == MachineTask::load) tell_time();
@@ -141,6 +144,7 @@ Status Relay::load() {
 
 void Relay::tell_time() {
   if (!wake_) return;
+  awaits_ready_ = false;
   frame::Wake wake = *std::move(wake_);
   wake_.reset();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -153,7 +157,7 @@ void Relay::tell_time() {
 }
 
 bool Relay::passes(std::span<const std::byte> body) {
-  if (wake_) {
+  if (awaits_ready_) {
     const auto ready = frame::decode_from_guest(body);
     if (ready && std::holds_alternative<frame::Ready>(*ready)) {
       if (task_ == MachineTask::save) {

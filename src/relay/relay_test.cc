@@ -214,6 +214,20 @@ TEST(Relay, TellsAMachineTheTimeWhenItIsReadyForIt) {
   EXPECT_TRUE(Reader{rig.host}.said<frame::Hello>());
 }
 
+// It is told for what it is prepared, and is nobody yet.
+TEST(Relay, WakesNoMachineThatWillBeSaved) {
+  Rig rig{{}, MachineTask::save};
+  write(rig.host, encode(ToGuest{frame::Wake{.host_name = "h", .seed = "s", .clock = 0}}));
+  write(rig.host, encode(ToGuest{frame::Setup{.disk = "/home", .standby = {}}}));
+  Reader in{rig.guest_in};
+  const auto first = in.next();
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(std::holds_alternative<frame::Setup>(*frame::decode_to_guest(*first)));
+  write(rig.guest_out, encode(FromGuest{frame::Ready{}}));
+  EXPECT_FALSE(in.next(200));
+  EXPECT_EQ(rig.end(), RelayEnd::protocol_error) << "there is no monitor to save it by";
+}
+
 TEST(Relay, TellsWhatProgramsDidBeforeWhatTheGuestSaidOfThem) {
   const auto name = *os::UnixAddress::abstract("cordon-relay-" + std::to_string(::getpid()));
   os::Fd listener = *os::unix_listen(name, os::SocketType::seqpacket);
