@@ -210,6 +210,20 @@ def clones(caller):
     equal({path.name: path.stat().st_mtime_ns for path in kept.iterdir()}, before)
 
 
+def fenced(caller):
+    """A machine that begins as a saved one has its plan's own fences on: those that it was saved behind, with the plan's limits, or others."""
+    machine(caller)
+    caller.run([], ["true"], timeout=120)
+    expect(any((caller.home / ".local/share/cordon/machine").glob("memory-*")), "nothing was kept to begin with")
+    script = "nice -n 19 nice; ulimit -n; grep -cE '^(Seccomp_filters:\t1|NoNewPrivs:\t1|CapEff:\t0+)$' /proc/self/status; id -u"
+    policy = caller.home / "fenced.toml"
+    for profile, nice in (("strict", "10"), ("compat", "19")):
+        policy.write_text(f'[syscalls]\nprofile = "{profile}"\n[resources]\nopen_files = 77\n')
+        ended = caller.run(["--policy", str(policy)], ["sh", "-c", script], timeout=120)
+        equal(ended.out.decode().split(), [nice, "77", "3", str(caller.uid or 1000)], (profile, ended.err))
+        equal(b"cannot set niceness" in ended.err, profile == "strict", ended.err)
+
+
 def names_drawn(caller, mutant):
     """The names of three machines that begin as the same one, kept by a run before them; their pid 1 draws the name."""
     image = (caller.programs.parent / "mutation/cordon-init-mutant").read_bytes()
@@ -288,7 +302,7 @@ def doctor(caller):
     expect(facts["support"] in ("ok", "limited") and "QEMU" in facts["detail"], facts)
 
 
-CHECKS = {act.__name__: act for act in (runs, files, weakness, planted, services, torments, deaths, clones, seeded, limits, refused, told, doctor)}
+CHECKS = {act.__name__: act for act in (runs, files, weakness, planted, services, torments, deaths, clones, fenced, seeded, limits, refused, told, doctor)}
 
 if __name__ == "__main__":
     main(CHECKS)
