@@ -58,8 +58,8 @@ class Starter {
   // when they are.
   Status make_ahead();
   // The same, and another one that goes on, behind the fences that most plans have: for a plan that
-  // has no others but for its limits. Returns when that one stands there, or has failed. Whichever
-  // is not wanted first is the next. `fences` must outlive us.
+  // has no others but for its limits. Returns when that one stands there, or has failed. Where a
+  // plan takes that one the first is the next program's; else it ends. `fences` must outlive us.
   Status make_usual(const frame::Fences& fences);
   // With these fences all spawners are made from now on; the one that waits for them goes on as far
   // as it can without the plan's tree. `body`: of their frame. `fences` must outlive us.
